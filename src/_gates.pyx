@@ -195,7 +195,7 @@ cdef class Policy:
                 judge(self.image, used, call, &field, own_room(), state, &verdict, NULL)
         if verdict.count == 0:
             return []
-        return self.findings(&verdict.findings[0], verdict.count, &field, isinstance(text, str) and text.isascii())
+        return self.findings(&verdict.findings[0], verdict.count, &field, 1, isinstance(text, str) and text.isascii())
 
     def event(self, tool, fields, dialect, CallSite site not None, settings, Flow flow=None):
         """Judge one tool call; `fields` are (name, text, element or -1)."""
@@ -217,7 +217,7 @@ cdef class Policy:
         else:
             with nogil:
                 judge(self.image, used, call, taken_fields.data(), own_room(), state, &verdict, NULL)
-        return self.findings(&verdict.findings[0], verdict.count, taken_fields.data(), False)
+        return self.findings(&verdict.findings[0], verdict.count, taken_fields.data(), taken_fields.size(), False)
 
     def decisions(self, commands, CallSite site not None, settings, dialect=0, threads=1):
         """Judge many commands from one folder; returns one byte for each: 0 allow, 1 warn, 2 confirm, 3 block."""
@@ -279,7 +279,7 @@ cdef class Policy:
         cdef Room* room = &own_room()
         judge(self.image, used, call, &field, room[0], NULL, &verdict, &trace)
         # The tree of a room is cleared when it is asked for, not its memory: what was read last lies there still.
-        findings = self.findings(&verdict.findings[0], verdict.count, &field, False)
+        findings = self.findings(&verdict.findings[0], verdict.count, &field, 1, False)
         return findings, [(t.command, t.rule, bool(t.held), t.decision) for t in tried], self.read_tree(text, dialect, site)
 
     def read_tree(self, text, dialect, CallSite site not None):
@@ -308,12 +308,12 @@ cdef class Policy:
             out.push_back(field)
         return 0
 
-    cdef object findings(self, const Finding* found, uint32_t count, const Field* fields, bint ascii):
+    cdef object findings(self, const Finding* found, uint32_t count, const Field* fields, uint32_t field_count, bint ascii):
         cdef uint32_t i
         cdef list out = []
         cdef string_view text
         for i in range(count):
-            text = fields[found[i].field].text
+            text = fields[found[i].field].text if found[i].field < field_count else string_view()  # of the tool's name
             out.append((
                 -1 if found[i].rule == NOTHING else found[i].rule,
                 decision_of(found[i]),

@@ -8,6 +8,7 @@
 #include "tipstaff/gate/judging/command_judge.hpp"
 #include "tipstaff/gate/flow.hpp"
 #include "tipstaff/gate/rules/image.hpp"
+#include "tipstaff/gate/tool_commands.hpp"
 #include "tipstaff/gate/tool_fields.hpp"
 #include "tipstaff/gate/tool_languages.hpp"
 
@@ -113,7 +114,13 @@ class Engine : private CommandJudge {
     const bool known = kind == ToolClass::shell || kind == ToolClass::write || kind == ToolClass::read ||
                        kind == ToolClass::search || kind == ToolClass::fetch || kind == ToolClass::note;
     if (kind == ToolClass::note) return;
-    if (!known || name.size() != event.tool.size()) pseudo("@tool", name, 0);
+    if (!known || name.size() != event.tool.size() || moves(name)) {
+      char words[256];
+      const std::size_t size = tools::words_of_name(name, words, sizeof words);
+      if (size != 0 && !(kind == ToolClass::remove && names_path(event))) pseudo("@tool", {words, size}, 0);
+      if (kind != ToolClass::read && kind != ToolClass::search && kind != ToolClass::fetch) amounts_to(event, dialect);
+      for (std::uint32_t f = 0; f < verdict_->count; ++f) verdict_->findings[f].field = event.field_count;  // of no field
+    }
     std::uint32_t element_end = 0;
     for (std::uint32_t i = 0; i < event.field_count; ++i) {
       const Field& field = event.fields[i];
@@ -129,6 +136,31 @@ class Engine : private CommandJudge {
     }
     if (kind == ToolClass::write) started(event);
     if (flow_ != nullptr && kind == ToolClass::write) remember(event);
+  }
+
+  // Whether what a tool deletes is a path of this machine, judged as one.
+  static bool names_path(const Event& event) noexcept {
+    for (std::uint32_t i = 0; i < event.field_count; ++i)
+      if (tools::is_path(event.fields[i].name)) return true;
+    return false;
+  }
+
+  // Judges the command that a tool is named after.
+  void amounts_to(const Event& event, Dialect dialect) noexcept {
+    if (!settings_.on(Gate::destructive) || dialect != Dialect::shell) return;
+    tree_.clear();
+    text_ = {};
+    std::size_t room = 0, used = 0;
+    char* out = tree_.draft(&room);
+    const auto put = [&](std::string_view piece) noexcept {
+      for (const char letter : piece)
+        if (used < room) out[used++] = letter;
+    };
+    if (!tools::write_command(event, put) || used == room) return;
+    const std::string_view text = tree_.keep(used);
+    read({text, {0, 0}, false}, Dialect::shell);
+    guards_ = false;
+    judge_tree();
   }
 
   static bool takes_commands(ToolClass kind) noexcept {
@@ -227,7 +259,7 @@ class Engine : private CommandJudge {
         return;
       case ToolClass::code:
         if (tools::is_command(field.name) && !ascii::equals(field.name, "script")) return code(text, dialect);
-        if (tools::is_sql(field.name) && tools::starts_like_sql(text)) return code(text, Dialect::sql);
+        if (tools::holds_statement(field.name, text)) return code(text, Dialect::sql);
         if (tools::is_code(field.name)) {
           code(text, languages::of_code(event, name, text));
           if (calls_for_answer(text)) pseudo("@answers", "script", 0);
@@ -235,7 +267,7 @@ class Engine : private CommandJudge {
         }
         break;
       case ToolClass::other:
-        if (tools::is_sql(field.name) && tools::starts_like_sql(text)) return code(text, Dialect::sql);
+        if (tools::holds_statement(field.name, text)) return code(text, Dialect::sql);
         if (tools::is_command(field.name)) return code(text, dialect);
         if (ascii::one_of(field.name, "keys text input data chars keystrokes") && tools::has_one_verb(name, "keys keystrokes type terminal tmux pane stdin")) {
           return code(languages::typed(text), dialect);

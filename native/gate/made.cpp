@@ -1,5 +1,6 @@
 #include "tipstaff/gate/rules/made.hpp"
 
+#include "tipstaff/gate/paths/names.hpp"
 #include "tipstaff/gate/paths/parts.hpp"
 #include "tipstaff/gate/paths/surrounding_paths.hpp"
 #include "tipstaff/gate/rules/makers.hpp"
@@ -312,6 +313,27 @@ constexpr string_view kGenerators =
 constexpr string_view kOutputs =
     "-d -o --out --out-dir --outDir --outdir --output --output-dir --output-path --output-directory --destination --dest --dist-dir --site-dir --dir --out-path -out --js_out --ts_out --python_out --go_out --cpp_out --java_out";
 
+// Folders that a tool fills again from a list of what belongs into them.
+struct Refilled {
+  string_view names, programs;
+};
+constexpr Refilled kRefilled[] = {{"deps _build", "mix"}, {"pods", "pod"}, {"public", "gatsby hugo"}, {"vendor", "composer"}};
+
+// rm -rf x && mkdir x: a folder that is emptied; not those that people keep sources, data or documents in.
+static bool begins_anew(const Tree& tree, const PathParts& path, const Command& next) noexcept {
+  if (path.count == 0 || one_of(path.part[path.count - 1], kKeptNames) || one_of(path.part[path.count - 1], "pkg cmd crates packages components pages include internal work workspace projects home")) return false;
+  const Word* const words = tree.arguments(next);
+  for (std::uint32_t w = 0; w < next.word_count; ++w) {
+    if (is_option(words[w].text) || words[w].has(word_flag::kUnknown)) continue;
+    PathParts other;
+    take(words[w].text, next, &other);
+    if (other.too_long || other.base != path.base) continue;
+    const Relation relation = path_detail::relate(other, path);
+    if (relation == Relation::same || relation == Relation::inside) return true;
+  }
+  return false;
+}
+
 bool MadeBefore::remade_by_next(const Word& word) const noexcept {
   const Command& asked = tree.command(index);
   const Before before(tree, text, index);
@@ -323,7 +345,11 @@ bool MadeBefore::remade_by_next(const Word& word) const noexcept {
   constexpr std::uint32_t kCommands = 32;  // more is not looked at
   for (std::uint32_t i = index + 1; i < tree.command_count() && i < index + kCommands; ++i) {
     const Command& next = tree.command(i);
-    if (!one_of(next.program, kGenerators) || next.cwd != asked.cwd) continue;
+    if (next.cwd != asked.cwd) continue;
+    for (const Refilled& refilled : kRefilled)
+      if (path.count != 0 && one_of(path.part[path.count - 1], refilled.names) && one_of(next.program, refilled.programs)) return true;
+    if (i == index + 1 && next.program == "mkdir" && begins_anew(tree, path, next)) return true;
+    if (!one_of(next.program, kGenerators)) continue;
     // What compilers of JavaScript write is named by their settings: `rm -rf lib && tsc`.
     if (by_settings && next.dialect == Dialect::shell && one_of(next.program, "tsc babel swc rollup tsup tsdown microbundle")) return true;
     const Word* const words = tree.arguments(next);

@@ -18,8 +18,9 @@
 // shell/programs/outputs.hpp       what other commands print
 // shell/programs/wrappers.hpp      sudo, env, ssh, watch              shell/programs/finders.hpp        xargs, find, parallel
 // shell/programs/editors.hpp       vim, tar, sed, tee, curl           shell/programs/git.hpp            git
-// shell/programs/windows.hpp       PowerShell and cmd                 shell/programs/carriers.hpp       docker, at, poetry run
-// shell/programs/inline.hpp        one-liners of rare languages
+// shell/programs/carriers.hpp      docker, at, poetry run
+// shell/programs/inline.hpp        one-liners of rare languages, PowerShell and cmd
+// shell/programs/carried.hpp       commands of unknown tools, files that are loaded by name
 // shell/programs/clients.hpp       interpreters, SQL clients, Redis over nc
 // shell/programs/scripts.hpp       scripts                            shell/programs/make.hpp, shell/programs/cmake.hpp  recipes
 #include <cstring>
@@ -42,6 +43,7 @@
 #include "tipstaff/gate/shell/language/substitutions.hpp"
 #include "tipstaff/gate/shell/language/words.hpp"
 #include "tipstaff/gate/shell/programs/builtins.hpp"
+#include "tipstaff/gate/shell/programs/carried.hpp"
 #include "tipstaff/gate/shell/programs/carriers.hpp"
 #include "tipstaff/gate/shell/programs/clients.hpp"
 #include "tipstaff/gate/shell/programs/cmake.hpp"
@@ -56,7 +58,6 @@
 #include "tipstaff/gate/shell/programs/scripts.hpp"
 #include "tipstaff/gate/shell/programs/sed.hpp"
 #include "tipstaff/gate/shell/programs/table.hpp"
-#include "tipstaff/gate/shell/programs/windows.hpp"
 #include "tipstaff/gate/shell/programs/wrappers.hpp"
 #include "tipstaff/gate/shell/redirections/emptied_files.hpp"
 #include "tipstaff/gate/shell/redirections/here_documents.hpp"
@@ -82,6 +83,12 @@ void read_shell(Reader& reader, const Code& code, const Frame& frame) noexcept {
     }
     text.text = reader.tree->keep(n);
     text.verbatim = false;
+  }
+  // @for x in ...: a line of a recipe. A shell would look for a program of that name.
+  if (frame.carrier == kNone && text.verbatim && text.text.size() > 2 && text.text[0] == '@' &&
+      (ascii::is_letter(text.text[1]) || std::string_view("$[({").find(text.text[1]) != std::string_view::npos)) {
+    text.text.remove_prefix(1);
+    ++text.origin.start;
   }
   shell::Session session;
   session.level = 2 * frame.depth < shell::kLevels ? 2 * frame.depth : shell::kLevels - 1;

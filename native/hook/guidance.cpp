@@ -43,7 +43,7 @@ Path remembered_path(const Path& state, const HookEvent& event) noexcept {
 
 void say_rule(const Guidance& guidance, std::uint32_t index, float cosine, Writer& out) noexcept {
   const GuidanceRule rule = guidance.rule(index);
-  out.raw("\n- ").raw(guidance.string(rule.text)).raw("  (");
+  out.raw("\n- ").raw(guidance.string(rule.text)).raw(" (");
   if (cosine > 0.0f) {
     const std::uint64_t hundredths = cosine < 0.99f ? static_cast<std::uint64_t>(cosine * 100.0f + 0.5f) : 99;
     out.raw(hundredths < 10 ? "meaning 0.0" : "meaning 0.").number(hundredths).raw("; ");

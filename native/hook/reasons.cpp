@@ -97,6 +97,19 @@ std::uint32_t worst_first(const Situation& situation, const gate::Verdict& verdi
   return verdict.count;
 }
 
+// Whether a worse finding says the same about the same text: two rules may share their words.
+bool is_repeated(const gate::Image& image, const gate::Verdict& verdict, const std::uint32_t* order, std::uint32_t at) noexcept {
+  const gate::Finding& finding = verdict.findings[order[at]];
+  for (std::uint32_t i = 0; finding.rule != gate::kNothing && i < at; ++i) {
+    const gate::Finding& other = verdict.findings[order[i]];
+    if (other.rule != gate::kNothing && other.field == finding.field && other.focus.start == finding.focus.start &&
+        other.focus.end == finding.focus.end &&
+        image.text(image.rules[other.rule].reason) == image.text(image.rules[finding.rule].reason))
+      return true;
+  }
+  return false;
+}
+
 // Writes what a person looks at: all of the call, or false.
 bool show_call(const HookEvent& event, const Situation& situation, const Judgement& judgement, Writer& out) noexcept {
   out.raw("{\"code\":").string(judgement.subject.code_view()).raw(",\"subject\":").string(judgement.subject.hex_view());
@@ -109,6 +122,7 @@ bool show_call(const HookEvent& event, const Situation& situation, const Judgeme
   for (std::uint32_t i = 0; i < count; ++i) {
     const gate::Finding& finding = judgement.verdict.findings[order[i]];
     if (finding.decision == gate::Decision::allow || finding.rule == gate::kNothing) continue;
+    if (is_repeated(*situation.image, judgement.verdict, order, i)) continue;
     const gate::record::Rule& rule = situation.image->rules[finding.rule];
     out.raw(first ? "{\"rule\":" : ",{\"rule\":").string(situation.image->text(rule.id));
     out.raw(",\"reason\":").string(situation.image->text(rule.reason)).raw("}");
@@ -164,7 +178,7 @@ void say(const HookEvent& event, const Situation& situation, Judgement* judgemen
   const std::uint32_t count = worst_first(situation, verdict, order);
   for (std::uint32_t i = 0; i < count && reported < Judgement::kReported; ++i) {
     const gate::Finding& finding = verdict.findings[order[i]];
-    if (finding.decision == Decision::allow) continue;
+    if (finding.decision == Decision::allow || is_repeated(*situation.image, verdict, order, i)) continue;
     if (reported++ != 0) out.raw(" ");
     say_finding(event, *situation.image, finding, *judgement, out);
   }

@@ -87,6 +87,7 @@ def test_fields() -> None:
         "edits": [{"new_string": "a"}, {"new_string": "b"}],
         "n": 3,
         "ok": True,
+        "off": False,
         "none": None,
     }
     found = [(field.name, field.path, field.text, field.element) for field in fields_of(params)]
@@ -95,8 +96,9 @@ def test_fields() -> None:
         ("command", "command[1]", "-rf", 1),
         ("new_string", "edits[0].new_string", "a", -1),
         ("new_string", "edits[1].new_string", "b", -1),
+        ("ok", "ok", "true", -1),
     ]
-    assert keys_of(params) == ["command", "edits", "n", "ok", "none", "new_string"]
+    assert keys_of(params) == ["command", "edits", "n", "ok", "off", "none", "new_string"]
     assert len(fields_of(["x"] * (MAX_FIELDS + 50))) <= MAX_FIELDS + 1
 
 

@@ -194,6 +194,12 @@ def test_an_unknown_event_is_not_stopped_and_not_answered(bench: Bench, host: st
     assert answer.stdout in {b"", b"{}"}
 
 
+def test_what_a_servers_tool_amounts_to_is_judged(bench: Bench) -> None:
+    for force, decision in ((True, "ask"), (False, "")):
+        event = bench.claude("", tool_name="mcp__git__git_push", tool_input={"branch": "topic", "force": force})
+        assert bench.run(event, "--host", "claude").decision() == decision
+
+
 @pytest.mark.parametrize("tool", ["mcp__db__query", "SomethingNew", "WebSearch", "Task"])
 def test_unknown_tools_with_harmless_parameters_run(bench: Bench, tool: str) -> None:
     event = bench.claude(

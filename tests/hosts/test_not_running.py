@@ -130,3 +130,30 @@ def test_what_hosts_keep_may_be_damaged(tmp_path: Path) -> None:
         (tmp_path / "x.json").write_text(text)
         assert read_json(tmp_path / "x.json") == {}
     assert folder_levels({str(tmp_path): 3, "": "TRUST_FOLDER"}, tmp_path / "y") in {"", "TRUST_FOLDER"}
+
+
+def test_where_the_owner_of_a_machine_allows_its_own_hooks_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claude, codex = host_named("claude"), host_named("codex")
+    machine = tmp_path / "managed-settings.json"
+    monkeypatch.setattr("tipstaff.hosts.claude.machine_file", lambda *_: machine)
+    requirements = tmp_path / "requirements.toml"
+    monkeypatch.setattr("tipstaff.hosts.codex._REQUIREMENTS", requirements)
+    entries = found(claude, tmp_path)
+    assert why(claude, entries, tmp_path) == []
+    more = tmp_path / "managed-settings.d" / "10.json"
+    more.parent.mkdir()
+    for path in (machine, more):
+        path.write_text('{"allowManagedHooksOnly": true}')
+        assert why(claude, entries, tmp_path) == [
+            f"{path}: allowManagedHooksOnly is true: no hooks of users or projects run"
+        ]
+        assert why(claude, [(path, one) for _, one in entries], tmp_path) == []
+        path.unlink()
+    entries = found(codex, tmp_path)
+    config(tmp_path, entries)
+    requirements.write_text("allow_managed_hooks_only = true\n")
+    assert why(codex, entries, tmp_path) == [
+        f"{requirements}: allow_managed_hooks_only is true: no hooks of users or projects run"
+    ]

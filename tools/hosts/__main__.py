@@ -18,7 +18,7 @@ from tools.hosts.clients import CLIENTS
 PAGE: Final = Path("docs/hosts.md")
 BEGIN, END = "<!-- what real programs did: begin -->", "<!-- end -->"
 INSIDE: Final = Path("/srv")
-"""Where the folder is seen while the programs run: below /tmp the gates rightly allow more."""
+"""Where the folder is seen while the programs run, where that is empty: below /tmp the gates rightly allow more."""
 
 
 def main() -> int:
@@ -31,13 +31,14 @@ def main() -> int:
     given = parser.parse_args()
     at = given.at.absolute()
     if given.inside:
-        return run(given.client or list(CLIENTS), given.check, INSIDE)
+        return run(given.client or list(CLIENTS), given.check, at)
     at.mkdir(parents=True, exist_ok=True)
+    inside = INSIDE if INSIDE.is_dir() and not any(INSIDE.iterdir()) else at
     install(at)
-    words = [sys.executable, "-m", "tools.hosts", "--inside"]
+    words = [sys.executable, "-m", "tools.hosts", "--inside", "--at", str(inside)]
     words += [word for name in given.client or [] for word in ("--client", name)]
     words += [word for name in given.check or [] for word in ("--check", name)]
-    script = f'ip link set lo up && mount --bind "$0" {INSIDE} && exec "$@"'
+    script = f'ip link set lo up && mount --bind "$0" {inside} && exec "$@"'
     ended = subprocess.run(["unshare", "--net", "--mount", "sh", "-c", script, str(at), *words], check=False).returncode
     if given.page:
         write_page(json.loads((at / "results.json").read_text()))

@@ -25,8 +25,8 @@ class Field(NamedTuple):
 def fields_of(params: Any) -> list[Field]:
     """Return every text of parameters in their order: nested, in lists, circular, or of types that JSON does not know.
 
-    Numbers and booleans are no text. What is neither text nor container counts as its ``str()``, if it has one. Beyond
-    `MAX_FIELDS` texts or `MAX_DEPTH` levels the last field says that there was more.
+    Numbers are no text; of booleans only true is (``force=True``). What is neither text nor container counts as its
+    ``str()``, if it has one. Beyond `MAX_FIELDS` texts or `MAX_DEPTH` levels the last field says that there was more.
     """
     found: list[Field] = []
     for field in _walk(params):
@@ -49,6 +49,8 @@ def _walk(params: Any) -> Iterator[Field]:
             yield Field(name, path, value, element)
         elif isinstance(value, bytes | bytearray):
             yield Field(name, path, bytes(value).decode("utf-8", "replace"), element)
+        elif value is True:
+            yield Field(name, path, "true", element)
         elif value is None or isinstance(value, bool | int | float):
             continue
         elif isinstance(value, Mapping | list | tuple | set | frozenset):

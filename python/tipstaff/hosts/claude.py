@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,6 +18,7 @@ from tipstaff.hosts.host import (
     machine_file,
     reply_of,
 )
+from tipstaff.hosts.trusted import read_json
 
 OF_TOOLS: Final = frozenset({"PreToolUse", "PostToolUse", "PostToolUseFailure"})
 
@@ -34,6 +37,11 @@ class ClaudeCode(AgentHost):
         "PreCompact",
     )
     tool_event = "PreToolUse"
+    matcher_names = re.compile(r"[a-zA-Z0-9_|, -]+")
+    command_tools = ("Bash",)
+    other_tools = ("Write", "mcp__server__tool")
+    handler_types = frozenset({"command", "http", "mcp_tool", "prompt", "agent"})
+    reads_mark = True
 
     def settings_file(self, scope: Scope, root: Path, home: Path) -> Path:
         """Return ``.claude/settings.json`` of the project or of the user."""
@@ -48,7 +56,16 @@ class ClaudeCode(AgentHost):
             "/Library/Application Support/ClaudeCode/managed-settings.json",
             r"C:\Program Files\ClaudeCode\managed-settings.json",
         )
-        return (root / ".claude" / "settings.local.json", machine)
+        more = sorted(machine.with_suffix(".d").glob("*.json"))
+        return (root / ".claude" / "settings.local.json", *more, machine)
+
+    def not_running(self, found: Sequence[tuple[Path, Registered]], root: Path, home: Path) -> Iterator[str]:
+        """Yield that the machine's owner lets no other hooks run than those of the machine."""
+        machine = self.other_files(root, home)[1:]
+        if any(path not in machine for path, _ in found):
+            for path in machine:
+                if read_json(path).get("allowManagedHooksOnly") is True:
+                    yield f"{path}: allowManagedHooksOnly is true: no hooks of users or projects run"
 
     def entry(self, event: str, program: Path) -> dict[str, Any]:
         """Return a group with one handler that starts the program without a shell."""

@@ -30,6 +30,7 @@ INNER_KEYS: Final = frozenset(
     {"hookEventName", "permissionDecision", "permissionDecisionReason", "updatedInput", "additionalContext"}
 )
 """A reply with any other key is no reply."""
+_REQUIREMENTS: Final = Path("/etc/codex/requirements.toml")  # what the machine's owner asks of every user
 _WITHOUT_MATCHER: Final = frozenset({"UserPromptSubmit", "Stop"})
 
 
@@ -40,6 +41,11 @@ class CodexCli(AgentHost):
     title = "Codex CLI"
     events = ("PreToolUse", "PostToolUse", "UserPromptSubmit", "SessionStart", "PreCompact")
     tool_event = "PreToolUse"
+    root_keys = frozenset({"description", "hooks"})
+    handler_types = frozenset({"command", "http", "mcp_tool", "prompt", "agent"})
+    matcher_names = re.compile(r"[a-zA-Z0-9_|]+")
+    command_tools = ("Bash",)
+    other_tools = ("apply_patch", "mcp__server__tool")
 
     def settings_file(self, scope: Scope, root: Path, home: Path) -> Path:
         """Return ``.codex/hooks.json``: ``config.toml``, which may hold hooks as well, is left alone."""
@@ -59,6 +65,8 @@ class CodexCli(AgentHost):
         features = config.get("features")
         if isinstance(features, dict) and features.get("hooks", features.get("codex_hooks")) is False:
             yield "Codex runs no hooks: config.toml says so in [features]; take that line out"
+        if found and read_toml(_REQUIREMENTS).get("allow_managed_hooks_only") is True:
+            yield f"{_REQUIREMENTS}: allow_managed_hooks_only is true: no hooks of users or projects run"
         project = self.settings_file("project", root, home)
         if any(path == project for path, _ in found) and not _is_trusted_project(config, root):
             yield (

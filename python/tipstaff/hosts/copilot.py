@@ -31,6 +31,9 @@ class Copilot(AgentHost):
     events = ("preToolUse", "postToolUse", "postToolUseFailure", "userPromptSubmitted", "sessionStart", "preCompact")
     tool_event = "preToolUse"
     default_scope = "user"
+    matcher_is_whole = True
+    command_tools = ("bash",)
+    other_tools = ("create", "server-tool")
 
     def settings_file(self, scope: Scope, root: Path, home: Path) -> Path:
         """Return a file of this package alone in the folder of hooks."""

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import json
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Final
 
 from tipstaff.errors import SourceError
 from tipstaff.hosts.approvals import pending_calls
+from tipstaff.hosts.entries import altered_entries, is_of_tools, refusal, unmatched
 from tipstaff.hosts.host import KINDS, SCOPES, TIMEOUT_S, AgentHost, Effect, HookRun, Registered
 from tipstaff.hosts.program import hook_program
 from tipstaff.hosts.registrations import lost_registrations
@@ -103,14 +106,24 @@ def examine(host: AgentHost, root: Path, home: Path, state: Path, *, program: Pa
         if settings is not None:
             if why := host.switched_off(settings):
                 problems.append(f"{path}: {why}")
+            if why := refusal(host, settings):
+                problems.append(f"{path}: {why}")
+            if not host.reads_mark and path.read_bytes().startswith(codecs.BOM_UTF8):
+                problems.append(f"{path}: {host.title} does not read a file with a byte order mark: remove it")
             found.extend((path, one) for one in host.registered(settings))
     before = [(path, one) for path, one in found if one.event == host.tool_event]
     events = {one.event for _, one in found}
     if found and (missing := [event for event in host.events if event not in events]):
         problems.append(f"not registered for {', '.join(missing)}: run `tipstaff install --host {host.name}` again")
     problems += host.not_running(found, root, home)
-    if before and not any(_takes_commands(host, one, root) for _, one in before):
-        problems.append(f"no matcher of {host.tool_event} takes in the tool that runs commands: they are not judged")
+    if host.own_file(program) is None:
+        problems += altered_entries(host, found, program)
+    notes: list[str] = []
+    for event in filter(is_of_tools, host.events if host.command_tools else ()):
+        if unmatched(host, found, event, *host.command_tools):
+            problems.append(f"no matcher of {event} takes in the tool that runs commands: they are not judged")
+        elif left := [name for name in host.other_tools if unmatched(host, found, event, name)]:
+            notes.append(f"no matcher of {event} takes in {' or '.join(left)}: such calls are not judged")
     problems += lost_registrations(host.name, root, state)
     if len(before) > 1:
         registering = " and ".join(str(path) for path, _ in before)
@@ -137,7 +150,7 @@ def examine(host: AgentHost, root: Path, home: Path, state: Path, *, program: Pa
         tuple(probes),
         without,
         tuple(problems),
-        _notes(host, without),
+        (*notes, *_notes(host, without)),
     )
 
 
@@ -170,7 +183,7 @@ def why_not_run(registered: Registered, program: Path) -> str:
     """
     named = registered.words[0]
     try:
-        same = Path(named).samefile(program)
+        same = Path(shutil.which(named) or named).samefile(program)
     except OSError:
         return f"there is no program {named}"
     if not same:
@@ -212,17 +225,6 @@ def _probe(host: AgentHost, registered: Registered, kind: str, cwd: Path, progra
     effect: Effect = host.read_reply(registered, run)
     right = effect.outcome in RIGHT[kind] and not (kind == "harmless" and effect.failed)
     return Probe(kind, effect.outcome, effect.why, right)
-
-
-def _takes_commands(host: AgentHost, registered: Registered, cwd: Path) -> bool:
-    matcher, call = registered.entry.get("matcher"), host.tool_call("git status", cwd)
-    tool = call.get("tool_name", call.get("toolName"))
-    if not isinstance(matcher, str) or not isinstance(tool, str) or matcher in {"", "*"}:
-        return True
-    try:
-        return re.search(matcher, tool) is not None
-    except re.error:
-        return matcher == tool
 
 
 def _notes(host: AgentHost, without: str) -> tuple[str, ...]:

@@ -32,6 +32,9 @@ class GeminiCli(AgentHost):
     events = ("BeforeTool", "AfterTool", "BeforeAgent", "SessionStart", "PreCompress")
     tool_event = "BeforeTool"
     default_scope = "user"
+    command_tools = ("run_shell_command",)
+    other_tools = ("write_file", "mcp_server_tool")
+    reads_comments = True
 
     def settings_file(self, scope: Scope, root: Path, home: Path) -> Path:
         """Return ``.gemini/settings.json`` of the project or of the user."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import sys
 from abc import ABC, abstractmethod
@@ -103,6 +104,22 @@ class AgentHost(ABC):
     """The event before a tool call, by which the host's part in it can be tried out."""
     default_scope: Scope = "project"
     """Where it is registered unless the user says otherwise: ``user`` where projects are not trusted by default."""
+    matcher_names: re.Pattern[str] | None = None
+    """Matchers that are lists of whole names; None where each is a regular expression."""
+    matcher_is_whole = False
+    """Whether a regular expression must match the whole name of a tool."""
+    command_tools: tuple[str, ...] = ()
+    """The names of the tool that runs commands, as the matchers of tool events see them; none where they do not."""
+    other_tools: tuple[str, ...] = ()
+    """A tool that writes files, and one of a server, as the matchers of tool events see them."""
+    root_keys: frozenset[str] | None = None
+    """The keys that its settings may have; None for any."""
+    handler_types: frozenset[str] = frozenset()
+    """The types of entries, where one of another type makes it refuse the whole file."""
+    reads_comments = False
+    """Whether its settings may have comments."""
+    reads_mark = False
+    """Whether its settings may begin with a byte order mark."""
 
     @abstractmethod
     def settings_file(self, scope: Scope, root: Path, home: Path) -> Path:
@@ -132,7 +149,7 @@ class AgentHost(ABC):
         """
         from tipstaff.hosts.installation import read_settings
 
-        return read_settings(path)
+        return read_settings(path, comments=self.reads_comments)
 
     def not_running(self, found: Sequence[tuple[Path, Registered]], root: Path, home: Path) -> Iterator[str]:
         """Yield why the host would silently not run registrations that it finds: nobody has trusted them.

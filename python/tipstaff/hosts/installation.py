@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 
 from tipstaff.errors import SourceError
 from tipstaff.hosts.host import AgentHost, Scope, handlers_of
-from tipstaff.hosts.json_text import Node, parse, with_item, with_member, without
+from tipstaff.hosts.json_text import Node, parse, with_item, with_member, without, without_comments
 from tipstaff.model import Record
 from tipstaff.store.replacing import replaced_file
 
@@ -167,8 +167,15 @@ def apply_uninstall(change: Change) -> None:
         copy.unlink()
 
 
-def read_settings(path: Path) -> dict[str, Any] | None:
+def read_settings(path: Path, *, comments: bool = False) -> dict[str, Any] | None:
     """Return a settings file as plain data, None where there is none.
+
+    Parameters
+    ----------
+    path
+        The file.
+    comments
+        Whether it may have comments.
 
     Raises
     ------
@@ -178,7 +185,8 @@ def read_settings(path: Path) -> dict[str, Any] | None:
     data = _read(path)
     if data is None:
         return None
-    settings: dict[str, Any] = parse(_text(data, path)[0], str(path)).plain()
+    text, _ = _text(data, path)
+    settings: dict[str, Any] = parse(without_comments(text) if comments else text, str(path)).plain()
     return settings
 
 

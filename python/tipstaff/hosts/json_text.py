@@ -12,6 +12,7 @@ from tipstaff.errors import SourceError
 _BLANK: Final = re.compile(r"[ \t\r\n]*")
 _SCALAR: Final = JSONDecoder()
 _INDENT: Final = re.compile(r"\n([ \t]+)\S")
+_STRING_OR_COMMENT: Final = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\r\n]*|/\*.*?\*/', re.DOTALL)
 
 
 class JsonTextError(SourceError):
@@ -56,6 +57,13 @@ class Node:
         return self.value
 
 
+def without_comments(text: str) -> str:
+    """Return a text with blanks for its comments: what follows them stays in its line and column."""
+    return _STRING_OR_COMMENT.sub(
+        lambda found: found[0] if found[0][0] == '"' else re.sub(r"[^\r\n]", " ", found[0]), text
+    )
+
+
 def parse(text: str, source: str) -> Node:
     """Return the root of a document, which must be an object.
 
@@ -70,7 +78,7 @@ def parse(text: str, source: str) -> Node:
         message = f"{source}: it is nested too deeply; nothing was changed"
         raise JsonTextError(message) from None
     except json.JSONDecodeError as error:
-        hint = " (JSON has no comments: remove them, or register the hook by hand)" if _comments(text) else ""
+        hint = " (JSON has no comments: remove them)" if _comments(text) else ""
         where = f"{source}: line {error.lineno} column {error.colno}"
         raise JsonTextError(f"{where}: not valid JSON: {error.msg}{hint}; nothing was changed") from None
     root, _ = _value(text, _skip(text, 0))

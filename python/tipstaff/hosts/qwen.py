@@ -16,6 +16,12 @@ class QwenCode(ClaudeCode):
 
     name = "qwen"
     title = "Qwen Code"
+    matcher_names = None
+    command_tools = ("run_shell_command", "Shell", "Bash")
+    other_tools = ("write_file", "mcp__server__tool")
+    handler_types = frozenset()
+    reads_comments = True
+    reads_mark = False
 
     def settings_file(self, scope: Scope, root: Path, home: Path) -> Path:
         """Return ``.qwen/settings.json`` of the project or of the user."""

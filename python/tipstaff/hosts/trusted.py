@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import json
-import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, cast
 
 from tipstaff.hosts.host import below
-
-_COMMENT: Final = re.compile(r"^[ \t]*//.*$", re.MULTILINE)
+from tipstaff.hosts.json_text import without_comments
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Return a host's own JSON file, whose lines may be comments; empty where it cannot be read."""
+    """Return a host's own JSON file, which may have comments; empty where it cannot be read."""
     try:
-        found: Any = json.loads(_COMMENT.sub("", path.read_text(encoding="utf-8-sig")))
+        found: Any = json.loads(without_comments(path.read_text(encoding="utf-8-sig")))
     except (OSError, ValueError):
         return {}
     return cast("dict[str, Any]", found) if isinstance(found, dict) else {}

@@ -58,7 +58,7 @@ cdef class Judge:
                 clean = not self.watches or self.watch.is_clean(field.text)
         if verdict.count == 0:
             return None if clean else ([], False)
-        return self.policy.findings(&verdict.findings[0], verdict.count, &field, text.isascii()), clean and self.watches
+        return self.policy.findings(&verdict.findings[0], verdict.count, &field, 1, text.isascii()), clean and self.watches
 
     def call(self, str tool not None, dict params not None, int dialect, CallSite site not None, dict sites not None):
         """Judge a tool call.
@@ -71,7 +71,7 @@ cdef class Judge:
         tool
             Its name.
         params
-            Names and texts; numbers and truth values are not examined. Anything else takes a closer look.
+            Names and texts; of numbers and truth values only True is examined. Anything else takes a closer look.
         dialect
             Of its commands.
         site
@@ -103,6 +103,12 @@ cdef class Judge:
                 data = PyUnicode_AsUTF8AndSize(key, &size)
                 if not is_simple(data, size) or (self.watches and size >= 8 and not self.watch.is_clean(string_view(data, size))):
                     return None, False
+                if value is True:
+                    fields[count].name = string_view(data, size)
+                    fields[count].text = string_view("true", 4)
+                    fields[count].element = NOTHING
+                    count += 1
+                    continue
                 if type(value) is not str:
                     if value is None or isinstance(value, (py_bool, int, float)):
                         continue
@@ -132,7 +138,7 @@ cdef class Judge:
                 clean = self.no_secrets(fields, count)
         if verdict.count == 0:
             return None if clean else ([], False)
-        return self.policy.findings(&verdict.findings[0], verdict.count, fields, False), clean
+        return self.policy.findings(&verdict.findings[0], verdict.count, fields, count, False), clean
 
     def decide_column(self, tools, params, CallSite site not None, threads=1):
         """Judge a column of tool calls as Arrow holds it.

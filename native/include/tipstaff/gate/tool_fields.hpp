@@ -96,7 +96,7 @@ inline bool lists_names(std::string_view name) noexcept {
 
 inline bool is_command(std::string_view field) noexcept {
   return ascii::one_of(field, "command cmd commands shell_command bash shell command_line commandline cmdline script "
-                              "run exec argv chars terminal_command bash_command");
+                              "run exec argv chars terminal_command bash_command cli_command cmd_string cmdstring command_string");
 }
 inline bool is_path(std::string_view field) noexcept {
   return ascii::one_of(field, "path file file_path filepath filename file_name target_file target_path notebook_path "
@@ -113,6 +113,10 @@ inline bool is_cell(std::string_view field) noexcept {
 }
 inline bool is_sql(std::string_view field) noexcept {
   return ascii::one_of(field, "sql query statement queries statements sql_query command text q");
+}
+// A field that holds nothing but SQL, by its name.
+inline bool is_statement(std::string_view field) noexcept {
+  return ascii::one_of(field, "sql sql_query sqlquery sql_statement sql_statements sqlstatement sqlstatements");
 }
 inline bool is_code(std::string_view field) noexcept {
   return ascii::one_of(field, "code source script expression program snippet python javascript js input function");
@@ -177,6 +181,34 @@ inline bool starts_like_sql(std::string_view text) noexcept {
   if (ascii::equals(verb, "merge")) return ascii::equals(next, "into");
   if (ascii::equals(verb, "with")) return ascii::equals(sql_word(text, &at), "as");
   return ascii::equals(verb, "purge") && ascii::one_of(next, "table recyclebin dba_recyclebin");
+}
+
+// Whether one of the statements of a text begins so: a comment hides nothing, nor does another statement before it.
+inline bool holds_sql(std::string_view text) noexcept {
+  bool first = true;
+  for (std::size_t at = 0; at < text.size();) {
+    while (at < text.size() && (ascii::is_space(text[at]) || text[at] == ';')) ++at;
+    if (text.substr(at, 2) == "--" || text.substr(at, 2) == "/*") {
+      const bool line = text[at] == '-';
+      const std::size_t end = text.find(line ? std::string_view("\n") : std::string_view("*/"), at + 2);
+      if (end == std::string_view::npos) return false;
+      at = end + (line ? 1 : 2);
+      continue;
+    }
+    if (starts_like_sql(text.substr(at, 4096))) return true;
+    std::size_t word = at;
+    if (first && !ascii::one_of(sql_word(text, &word), "select begin start set use explain with insert update create alter show "
+                                                       "pragma declare call commit rollback"))
+      return false;  // prose
+    first = false;
+    at = text.find(';', at);
+    if (at == std::string_view::npos) return false;
+  }
+  return false;
+}
+
+inline bool holds_statement(std::string_view field, std::string_view text) noexcept {
+  return is_statement(field) || (is_sql(field) && holds_sql(text));
 }
 
 inline std::uint32_t count_lines(std::string_view text) noexcept {

@@ -91,7 +91,8 @@ inline Phase phase_of(std::string_view name) noexcept {
   return Phase::other;
 }
 
-// Every text below a value, each under the innermost name above it; names are texts as well (a secret may be a key).
+// Every text below a value, each under the innermost name above it; names are texts as well (a secret may be a key), and
+// so is what is switched on ("force": true).
 inline void flatten(const Json& json, std::uint32_t index, std::string_view name, std::uint32_t element,
                     HookEvent* event) noexcept {
   const JsonNode& node = json[index];
@@ -103,7 +104,7 @@ inline void flatten(const Json& json, std::uint32_t index, std::string_view name
     }
     return;
   }
-  if (node.kind != JsonKind::string) return;
+  if (node.kind != JsonKind::string && !(node.kind == JsonKind::boolean && node.text == "true")) return;
   if (event->field_count == event->field_room) {
     event->readable = false;
     return;

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from tipstaff.cli import exits
-from tipstaff.cli.output import Painter, plain, write
+from tipstaff.cli.output import Painter, counted, plain, write
 from tipstaff.cli.person import check_person
 from tipstaff.errors import ConfigError
 
@@ -96,9 +96,9 @@ def _seconds(text: str) -> int:
 
 
 def _lines(call: PendingCall, paint: Painter) -> list[str]:
-    minutes = max(0, int(time.time()) - call.asked) // 60
+    minutes = counted(max(0, int(time.time()) - call.asked) // 60, "minute")
     lines = [
-        f"{paint(call.code, bold=True)}  {plain(call.tool or 'command')} of {plain(call.host)}, {minutes} minutes ago",
+        f"{paint(call.code, bold=True)}  {plain(call.tool or 'command')} of {plain(call.host)}, {minutes} ago",
         f"  in       {plain(call.cwd)}",
     ]
     for number, found in enumerate(call.findings):
@@ -116,7 +116,7 @@ def _lines(call: PendingCall, paint: Painter) -> list[str]:
             f"  runs     {plain(str(script.get('path', '')))} ({about}): as it is now, asked again if it changes"
         )
     if call.more_scripts:
-        lines.append(f"           and {call.more_scripts} more files, as they are now")
+        lines.append(f"           and {counted(call.more_scripts, 'more file')}, as they are now")
     return lines
 
 

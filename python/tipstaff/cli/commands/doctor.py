@@ -9,7 +9,7 @@ import click
 
 from tipstaff.cli import exits
 from tipstaff.cli.host_options import host_option, project_root
-from tipstaff.cli.output import Painter, plain, write, write_json
+from tipstaff.cli.output import Painter, counted, plain, write, write_json
 
 if TYPE_CHECKING:
     from tipstaff.hosts.doctor import HostReport
@@ -71,7 +71,7 @@ def _lines(state: str, findings: list[PolicyFinding], reports: list[HostReport],
         if not report.registrations and not report.problems:
             lines.append(f"{paint(report.host, bold=True)}: not registered")
             continue
-        lines.append(f"{paint(report.host, bold=True)}: {len(report.registrations)} registrations")
+        lines.append(f"{paint(report.host, bold=True)}: {counted(len(report.registrations), 'registration')}")
         for probe in report.probes:
             mark = paint("right", "green") if probe.right else paint("wrong", "red")
             lines.append(f"  {mark}: {probe.kind} call: {probe.outcome} ({plain(probe.why)})")

@@ -27,7 +27,7 @@ from tipstaff.gates.packs.weakenings import WeakeningReview
 PACKS_DIRECTORY: Final = Path(__file__).parent
 SAMPLE_CWD: Final = "/home/dev/proj"
 MAX_PACK_BYTES: Final = 1024 * 1024
-_SHELLS: Final = ("bash", "sh", "zsh", "powershell", "cmd", "sql", "python", "node", "redis", "mongo")
+_SHELLS: Final = ("bash", "sh", "zsh", "powershell", "cmd", "sql", "python", "node", "redis", "mongo", "tool")
 _ORDER: Final = {"allow": 0, "mark": 0, "warn": 1, "require-confirmation": 2, "uncertain": 3, "block": 4}
 WIRING: Final = "wiring."
 """What the ids of the rules begin with that keep the gate itself in place."""

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
+from tipstaff.gates.fields import fields_of
 from tipstaff.gates.packs.model import DECISIONS, DIALECTS, PackRule, PackSampleError, Policy, Sample
 
 if TYPE_CHECKING:
@@ -81,10 +84,16 @@ def _decided(native: NativePolicy, names: list[str], rule_id: str, sample: Sampl
     from tipstaff.kernels import _gates
 
     site = _gates.CallSite(sample.cwd, sample.cwd, SAMPLE_HOME, "", state=SAMPLE_STATE, program=SAMPLE_PROGRAM)
-    dialect = dialect_number(sample.shell)
-    assert dialect is not None, "packs.py knows the shells"  # noqa: S101
+    if sample.shell == "tool":
+        tool, _, params = sample.command.partition(" ")
+        fields = [field.native() for field in fields_of(msgspec.json.decode(params or "{}"))]
+        found = native.event(tool, fields, 0, site, _SETTINGS)
+    else:
+        dialect = dialect_number(sample.shell)
+        assert dialect is not None, "the reader knows the shells"  # noqa: S101
+        found = native.command(sample.command, dialect, site, _SETTINGS)
     worst = -1
-    for finding in native.command(sample.command, dialect, site, _SETTINGS):
+    for finding in found:
         if finding[0] >= 0 and names[finding[0]] == rule_id:
             worst = max(worst, finding[1])
     return None if worst < 0 else DECISIONS[worst]

@@ -122,7 +122,7 @@ class CommandJudge {
     }
     for (std::uint32_t i = 0; i < tree_.uncertainty_count(); ++i) {
       const Uncertainty& open = tree_.uncertainties()[i];
-      if (statement_ && open.reason == Unresolved::syntax) continue;
+      if (open.settled || (statement_ && open.reason == Unresolved::syntax)) continue;
       if (open.command != kNone && (tree_.command(open.command).via & via::kDefinition) != 0) continue;
       const std::string_view about = written_as(open);
       if (!say("@uncertain", name_of(open.reason), about, open.span, open.command)) silent(open.span, open.command);

@@ -251,7 +251,7 @@ inline constexpr std::string_view kBuildNames =
     ".zig-cache _site .jekyll-cache .eslintcache .stylelintcache .ds_store .rpt2_cache .fusebox "
     ".dynamodb .cargo-target cmakefiles cmakecache.txt test-results playwright-report .benchmarks "
     "wheelhouse .wrangler .vercel .netlify .swc .rollup.cache .jest-cache package-lock.json yarn.lock "
-    "pnpm-lock.yaml bun.lockb bun.lock npm-shrinkwrap.json .bundle .yarn-cache .pnp.cjs "
+    "podfile.lock package.resolved builddir pnpm-lock.yaml bun.lockb bun.lock npm-shrinkwrap.json .bundle .yarn-cache .pnp.cjs "
     ".astro .vinxi .tanstack .contentlayer .velite .react-router .remix .solid .qwik .umi .quasar .stencil .nitro .vuepress .vitepress .eleventy "
     "esm cjs umd typings .egg libcjs libesm lib-types lib-esm lib-cjs lib-es es6 types-dist typings-dist .tsbuild .tsup .unbuild .wireit .nx-cache .moon .rush "
     "storybook-build allure-results allure-report mochawesome-report blob-report cypress-cache .cypress-cache .stryker-tmp .lighthouseci .playwright "
@@ -291,6 +291,11 @@ inline bool is_build_by_words(std::string_view name, bool outer) noexcept {
          (name[end] != '.' && (ascii::one_of(last, "build output dist generated coverage artifacts") || (name[end] == '_' && last == "out")));
 }
 
+// Names that people give to sources, data and documents.
+inline constexpr std::string_view kKeptNames =
+    "api app apps assets backup backups config content data dataset db database doc docs dump lib media migrations model models "
+    "notes project public release scripts server sources src spec static templates test tests tools uploads users v vendor web";
+
 // What a release is packed from or unpacked to: bzip2-1.0.8, foo-2.1rc1. No dates: notes-2024.05.
 inline bool is_release(std::string_view name) noexcept {
   const std::size_t dash = name.rfind('-');
@@ -304,8 +309,7 @@ inline bool is_release(std::string_view name) noexcept {
   for (std::size_t from = 0; from < dash;) {
     std::size_t to = name.find_first_of("-_.", from);
     if (to > dash) to = dash;
-    if (ascii::one_of(name.substr(from, to - from), "api app apps assets backup backups config content data dataset db database doc docs dump lib media migrations model models notes project public release scripts server "
-                                                            "sources src spec static templates test tests tools uploads users v vendor web")) return false;
+    if (ascii::one_of(name.substr(from, to - from), kKeptNames)) return false;
     from = to + 1;
   }
   return true;

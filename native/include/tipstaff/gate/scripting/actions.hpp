@@ -289,6 +289,17 @@ class Actions : protected Texts {
         return value;
       }
       case Action::sql:
+        if (first.kind == Value::list && first.count > 0 && ascii::one_of(name.substr(name.rfind('.') + 1), "raw execute exec")) {  // git.raw(["reset", "--hard"]), execute(["git", ...])
+          Known items[64];
+          std::uint32_t n = 0;
+          if (!ascii::equals(memory_.item(first.first).text, "git")) {
+            if (code_.text.find("git") == string_view::npos) return Value{};
+            items[n++] = Known{"git", span, false, 0};
+          }
+          for (std::uint32_t i = 0; i < first.count && n < 64; ++i) items[n++] = memory_.item(first.first + i);
+          run_words(items, n, span);
+          return Value{};
+        }
         if (first.kind == Value::text && (ascii::starts_with(first.known.text, "rm ") || ascii::starts_with(first.known.text, "sudo "))) run_shell(first, span);  // of a connection to a machine
         for (std::uint32_t i = 0; i < arguments.count && i < 2; ++i) read_statement(arguments.at(i));
         return Value{};

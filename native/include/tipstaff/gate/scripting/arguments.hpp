@@ -87,7 +87,8 @@ inline void ScriptReader::argument(Arguments* arguments) noexcept {
   const std::size_t start = token_.start;
   const bool words = options_are_words_;
   options_are_words_ = false;
-  const Value value = expression();
+  Value value = expression();
+  if (value.kind == Value::object && !ascii::equals(key, "env")) value = whole_environment(value, from(start));
   options_are_words_ = words;
   if (token_.start == start && token_.kind != Kind::end) advance();
   if (has_file_seen_ || value.kind == Value::content) {

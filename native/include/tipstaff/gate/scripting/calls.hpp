@@ -226,9 +226,9 @@ inline constexpr Call kRuby[] = {
 };
 
 inline constexpr Call kPhp[] = {
-    {Action::shell, "system exec shell_exec passthru popen proc_open pcntl_exec_shell wp_exec"},
+    {Action::shell, "system exec shell_exec passthru process.fromshellcommandline popen proc_open pcntl_exec_shell wp_exec"},
     {Action::exec_vector, "pcntl_exec_"},
-    {Action::run, "pcntl_exec"},
+    {Action::run, "pcntl_exec process"},
     {Action::remove_file, "unlink"},
     {Action::remove_directory, "rmdir"},
     {Action::write, "file_put_contents"},
@@ -250,19 +250,21 @@ inline constexpr Call kPhp[] = {
     {Action::temporary, "sys_get_temp_dir tempnam tmpfile"},
     {Action::glob, "glob"},
     {Action::names, "scandir readdir opendir"},
+    {Action::walk, "recursivedirectoryiterator"},
+    {Action::entries, "directoryiterator filesystemiterator globiterator"},
     {Action::join_text, "implode join"},
-    {Action::same, "strval strtolower escapeshellarg escapeshellcmd realpath trim"},
+    {Action::same, "strval strtolower escapeshellarg escapeshellcmd realpath trim recursiveiteratoriterator iteratoriterator iterator_to_array"},
     {Action::connect, "fsockopen pfsockopen stream_socket_client socket_connect"},
     {Action::sql, "mysqli_query mysqli_multi_query mysql_query pg_query pg_send_query sqlite_exec sqlite_query odbc_exec sqlsrv_query"},
 };
 
 // Methods of what is not known, or of a path, in every language that has them.
 inline constexpr Call kMethods[] = {
-    {Action::shell, "exec_command run_command execcommand run_cmd run_ps send_command execute_command exec_cmd run_shell_command system exec!"},
+    {Action::shell, "exec_command run_command execcommand run_cmd run_ps send_command execute_command exec_cmd run_shell_command system exec! exec_run"},
     {Action::remove_tree, "rmtree rm_rf rm_r remove_tree removesync_"},
     {Action::sql,
      "execute executescript executemany executeraw execute_sql exec_driver_sql query queryrawunsafe executerawunsafe $executerawunsafe "
-     "$queryrawunsafe $executeraw $queryraw raw exec_query execute_query sql run_sql prepare do exec read_sql read_sql_query execute_batch unsafe multi_query exec_params command run_query runquery execute_immediate executeimmediate executequery executeupdate execute_dml"},
+     "$queryrawunsafe $executeraw $queryraw raw exec_query execute_query sql run_sql prepare do exec read_sql read_sql_query execute_batch unsafe multi_query exec_params run_query runquery execute_immediate executeimmediate executequery executeupdate execute_dml"},
     {Action::send_file, "upload_file upload_fileobj_ storbinary put_file sendfile upload_from_filename fput upload_blob_from_path"},
     {Action::connect, "connect"},
 };

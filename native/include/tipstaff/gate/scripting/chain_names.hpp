@@ -12,10 +12,12 @@ class ChainNames {
  public:
   struct Bound {
     std::string_view name;
-    bool each = false;  // an item of a list, or made from one
+    std::string_view from;  // the module that its root was imported from
+    bool each = false;      // an item of a list, or made from one
     std::uint32_t size = 0;
     char text[120];
     std::string_view chain() const noexcept { return {text, size}; }
+    std::string_view ending(std::uint32_t most) const noexcept { return size > most ? std::string_view(text + size - most, most) : chain(); }
   };
 
   const Bound* find(std::string_view name) const noexcept {
@@ -37,7 +39,7 @@ class ChainNames {
     return nullptr;
   }
   // Of long chains the end counts.
-  void bind(std::string_view name, std::string_view chain, bool each) noexcept {
+  void bind(std::string_view name, std::string_view chain, bool each, std::string_view from) noexcept {
     if (name.empty() || chain.empty() || chain == "''") return;
     Bound* slot = nullptr;
     for (std::uint32_t i = 0; i < count_ && slot == nullptr; ++i)
@@ -46,6 +48,7 @@ class ChainNames {
     const std::size_t room = sizeof slot->text - kEach.size();
     if (chain.size() > room) chain.remove_prefix(chain.size() - room);
     slot->name = name;
+    slot->from = from;
     each = each || ascii::ends_with(chain, ".next()");  // of a cursor
     slot->each = each || chain.find(kEach) != std::string_view::npos;
     any_each_ = any_each_ || slot->each;
@@ -57,7 +60,7 @@ class ChainNames {
   }
 
  private:
-  static constexpr std::uint32_t kMost = 16, kLongest = 400;
+  static constexpr std::uint32_t kMost = 24, kLongest = 400;
   static constexpr std::string_view kEach = ".@each";
   Bound bounds_[kMost];
   std::uint32_t count_ = 0, oldest_ = 0;
@@ -84,14 +87,15 @@ class ChainVariables {
   }
 
   // A chain ends at `level`.
-  void ended(std::string_view chain, std::uint32_t level) noexcept {
+  void ended(std::string_view chain, std::string_view from, std::uint32_t level) noexcept {
     Target& target = targets_[level];
     if (target.name.empty() || chain.empty() || ascii::one_of(chain, "await new async yield")) return;
-    names_.bind(target.name, chain, target.each);
+    names_.bind(target.name, chain, target.each, from);
+    for (std::uint32_t i = 0; i < target.others; ++i) names_.bind(others_[i], chain, target.each, from);
     target = {};
   }
   // A name that begins no chain, but a variable or a word before one. `before` is the chain that ended there.
-  bool takes(const Token& token, std::string_view before, std::uint32_t level) noexcept {
+  bool takes(const Token& token, std::string_view before, std::string_view from, std::uint32_t level) noexcept {
     const bool word = token.sigil == 0;
     if (word && ascii::one_of(token.text, "for foreach")) {
       looping_ = true;
@@ -99,11 +103,11 @@ class ChainVariables {
       return true;
     }
     if (word && token.text == "as" && (language_ == Language::php || language_ == Language::python)) {
-      accept(before, looping_);
+      accept(before, looping_, from);
       looping_ = false;
       return true;
     }
-    if (word && language_ == Language::ruby && token.text == "do") return begins_block(before), true;
+    if (word && language_ == Language::ruby && token.text == "do") return begins_block(before, from), true;
     if (word && language_ == Language::python && token.text == "lambda") return lambda_follows_ = true;
     if (lambda_follows_) {
       lambda_follows_ = false;
@@ -123,18 +127,18 @@ class ChainVariables {
     if (!accepts_ || (word && ascii::one_of(token.text, "async function fn"))) return false;
     if (token.sigil == ':') return accepts_ = false;  // each(&:destroy)
     accepts_ = false;
-    names_.bind(token.text, std::string_view(list_, list_size_), list_each_);
+    names_.bind(token.text, std::string_view(list_, list_size_), list_each_, list_from_);
     return true;
   }
   // CHAIN.forEach( and the like: `chain` without its last name.
-  void begins_callback(std::string_view chain, std::string_view last) noexcept {
+  void begins_callback(std::string_view chain, std::string_view last, std::string_view from) noexcept {
     constexpr std::string_view kEach = "map flatmap flat_map in_batches each_with_index each_entry eachasync eachseries eachlimit every some";
     const bool each = ascii::ends_with(last, "each") || ascii::one_of(last, kEach);
-    if (each || last == "then") accept(chain, each);
+    if (each || last == "then") accept(chain, each, from);
   }
-  void begins_block(std::string_view chain) noexcept {
+  void begins_block(std::string_view chain, std::string_view from) noexcept {
     const std::size_t dot = chain.rfind('.');
-    if (dot != std::string_view::npos) begins_callback(chain.substr(0, dot), chain.substr(dot + 1, chain.find('(', dot) - dot - 1));
+    if (dot != std::string_view::npos) begins_callback(chain.substr(0, dot), chain.substr(dot + 1, chain.find('(', dot) - dot - 1), from);
   }
   // `simple`: the one name before the mark, which it may assign to. At the level of that name.
   void mark(const Token& token, std::string_view simple, std::uint32_t level) noexcept {
@@ -158,6 +162,27 @@ class ChainVariables {
       targets_[level] = {};
     }
   }
+  // const [a, b] = CHAIN, const { a, b: c } = CHAIN: all of its names get the chain. `lexer` is after `const`, and is moved
+  // to the sign.
+  bool take_apart(Lexer* lexer, std::uint32_t level) noexcept {
+    Lexer ahead = *lexer;
+    Token token = ahead.next();
+    if ((!token.is("[") && !token.is("{")) || level >= kLevels) return false;
+    const std::string_view close = token.is("[") ? "]" : "}";
+    Target target;
+    std::uint32_t count = 0;
+    for (token = ahead.next(); !token.is(close); token = ahead.next()) {
+      if (token.is(":") && count > 0) others_[count - 1] = ahead.next().text;
+      else if (token.kind == Kind::name && count < kOthers) others_[count++] = token.text;
+      else if (!token.is(",")) return false;
+    }
+    if (count == 0 || !ahead.next().is("=")) return false;
+    target.name = others_[0];
+    target.others = count;
+    targets_[level] = target;
+    *lexer = ahead;
+    return true;
+  }
   // A text or a number.
   void other(const Token& token, std::uint32_t level) noexcept {
     accepts_ = false;
@@ -166,13 +191,14 @@ class ChainVariables {
 
  private:
   void wait(std::string_view name, bool each, std::uint32_t level) noexcept {
-    if (level < kLevels) targets_[level] = {name, each};
+    if (level < kLevels) targets_[level] = {name, each, 0};
   }
-  void accept(std::string_view chain, bool each) noexcept {
+  void accept(std::string_view chain, bool each, std::string_view from) noexcept {
     if (chain.size() > sizeof list_) chain.remove_prefix(chain.size() - sizeof list_);
     std::memmove(list_, chain.data(), chain.size());
     list_size_ = static_cast<std::uint32_t>(chain.size());
     list_each_ = each;
+    list_from_ = from;
     accepts_ = true;
   }
 
@@ -182,9 +208,11 @@ class ChainVariables {
   struct Target {
     std::string_view name;
     bool each = false;
+    std::uint32_t others = 0;
   };
+  static constexpr std::uint32_t kOthers = 6;
   Target targets_[kLevels];
-  std::string_view loop_, lambda_;
+  std::string_view loop_, lambda_, list_from_, others_[kOthers];
   std::uint32_t lambda_level_ = 0, list_size_ = 0;
   bool looping_ = false, accepts_ = false, list_each_ = false, lambda_follows_ = false;
   char list_[120];

@@ -73,6 +73,7 @@ inline Value ScriptReader::expression() noexcept {
       if (is_python() && token_.is("!") && shell_line()) return Value{};
       Value right = expression();
       if (more) right = add(before.kind == Value::object ? Value{} : before, right, from(start));
+      if (!simple) keep_for_later(right);
       if (simple) memory_.bind(name, bound(right));
       value = right;
     } else if (token_.is("?")) {
@@ -259,6 +260,7 @@ inline Value ScriptReader::group(std::string_view close) noexcept {
     if ((only.kind == Value::list || only.kind == Value::any) && (spliced || language_ == Language::perl)) {
       for (std::uint32_t i = 0; i < only.count && n < 48; ++i) items[n++] = memory_.item(only.first + i);
     } else if (n < 48) {
+      if (only.kind == Value::object && (square || comma)) keep_for_later(only);
       items[n++] = known_or_blank(only, from(start));
     }
     if (token_.start == before) advance();
@@ -326,13 +328,14 @@ inline Value ScriptReader::mapping() noexcept {
 inline void ScriptReader::option_value(Value* options, std::string_view key, const Value& value) noexcept {
   const bool off = value.kind == Value::object && ascii::one_of(value.known.text, "false none null undefined nil");
   if (off) return;
+  if (value.kind == Value::object) keep_for_later(value);
   if (ascii::one_of(key, "recursive")) options->bits |= option::kRecursive;
   if (ascii::one_of(key, "force")) options->bits |= option::kForce;
   if (ascii::one_of(key, "inplace")) options->bits |= option::kInPlace;
   if (ascii::one_of(key, "shell")) options->bits |= option::kShell;
   if (ascii::one_of(key, "body data json files form formdata content multipart")) options->bits |= option::kSends;
   if (ascii::one_of(key, "method") && value.is_text() && ascii::one_of(value.known.text, "post put patch")) options->bits |= option::kSends;
-  if ((ascii::one_of(key, "args cmd argv") || (language_ == Language::perl && key == "command")) && value.kind == Value::list) {
+  if (ascii::one_of(key, "args cmd argv command") && value.kind == Value::list) {
     options->first = value.first;
     options->count = value.count;
   }

@@ -62,7 +62,7 @@ inline bool Actions::begins_empty(string_view text) noexcept {
 
 inline void Actions::emit_write(const Value& path, const Arguments& arguments, Span span) noexcept {
   const Value& content = arguments.at(1);
-  const bool empty = arguments.written > 1 && content.kind == Value::text && content.known.text.empty();
+  const bool empty = arguments.written > 1 && ((content.kind == Value::text && content.known.text.empty()) || (content.bits & option::kScrambled) != 0);
   emit_one("@write", span, path, empty ? string_view("--empty") : string_view());
   if (arguments.remote) fetched_ = true;
 }

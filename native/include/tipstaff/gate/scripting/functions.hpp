@@ -3,9 +3,52 @@
 // calls, so that the first reading counts as a definition. Functions that others get (targets, callbacks) run as well.
 #pragma once
 
+#include <algorithm>
+
 #include "tipstaff/gate/scripting/reader.hpp"
+#include "tipstaff/gate/scripting/verbs.hpp"
 
 namespace tipstaff::gate::program {
+
+// What reading a function's body adds to the tree.
+inline void ScriptReader::begins(Function* function) const noexcept {
+  function->first_command = tree_.command_count();
+  function->first_open = tree_.uncertainty_count();
+}
+inline void ScriptReader::ends(Function* function) const noexcept {
+  function->last_command = tree_.command_count();
+  function->last_open = tree_.uncertainty_count();
+}
+
+// Whether the code has a name more than once; names whose hashes are alike count as one.
+inline bool ScriptReader::is_mentioned(std::string_view name) noexcept {
+  const auto slot = [](std::string_view word) noexcept {
+    std::uint32_t hash = 2166136261u;
+    for (const char c : word) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
+    return (hash ^ hash >> 15) % kMentions;
+  };
+  if (!counted_) {
+    counted_ = true;
+    const std::string_view text = code_.text;
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t start = at;
+      while (at < text.size() && ascii::is_name(text[at])) ++at;
+      if (at == start) {
+        ++at;
+        continue;
+      }
+      std::uint8_t& count = mentions_[slot(text.substr(start, at - start))];
+      if (count < 2) ++count;
+    }
+  }
+  return mentions_[slot(name)] > 1;
+}
+
+// A function that nothing names again does not run.
+inline void ScriptReader::settle(std::string_view name, const Function& function) noexcept {
+  if ((function.first_command == function.last_command && function.first_open == function.last_open) || ascii::starts_with(name, "__") || is_mentioned(name)) return;
+  tree_.mark_definition(function.first_command, function.last_command, function.first_open, function.last_open);
+}
 
 // A function's value; nothing where there is no room for more of them.
 inline Value ScriptReader::defined(const Function& function) noexcept {
@@ -20,7 +63,7 @@ inline Value ScriptReader::defined(const Function& function) noexcept {
 // Parameters up to the closing bracket, each bound to its argument, to its default, or to nothing that is known.
 inline void ScriptReader::bind_parameters(const Arguments& arguments, Kept* kept) noexcept {
   std::uint32_t place = 0;
-  bool expects = true;
+  bool expects = true, takes_rest = false;
   while (token_.kind != Kind::end && !token_.is(")") && !(token_.is(":") && expects_colon_)) {
     const std::size_t before = token_.start;
     if (skip(",")) {
@@ -34,8 +77,13 @@ inline void ScriptReader::bind_parameters(const Arguments& arguments, Kept* kept
     }
     if (expects && token_.kind == Kind::name && (language_ != Language::php || token_.sigil == '$')) {
       const std::string_view name = token_.text;
-      Value value = arguments.at(place);
-      const bool given = place++ < arguments.count;
+      const bool given = place < arguments.count;
+      Value value = arguments.at(place++);
+      if (takes_rest) {  // *args, ...args
+        value = given ? as_list(arguments, place - 1) : Value{};
+        place = arguments.count;
+        takes_rest = false;
+      }
       expects = false;
       advance();
       if (token_.is(":") && !expects_colon_) {  // a type
@@ -59,6 +107,7 @@ inline void ScriptReader::bind_parameters(const Arguments& arguments, Kept* kept
       memory_.bind(name, value);
       continue;
     }
+    takes_rest = token_.is("*") || token_.is("...");
     if (token_.start == before) advance();
   }
 }
@@ -130,7 +179,7 @@ inline void ScriptReader::finish_functions() noexcept {
   for (std::uint32_t i = 0; i < function_count_; ++i) {
     const Function& function = functions_[i];
     if (!function.called || function.escapes) continue;
-    for (std::uint32_t c = function.first_command; c < function.last_command; ++c) tree_.command(c).via |= via::kDefinition;
+    tree_.mark_definition(function.first_command, function.last_command, function.first_open, function.last_open);
   }
 }
 
@@ -146,6 +195,38 @@ inline void ScriptReader::pass_parameters(Function* function) noexcept {
   } while (token_.kind != Kind::end && open > 0);
 }
 
+// Where a body of Python ends that begins at `at`: before the first line that is not indented more than `depth`, and that
+// neither a text nor a bracket goes on to. A body that begins on the line of its colon ends with that line.
+inline std::size_t ScriptReader::block_end(std::string_view text, std::size_t at, std::size_t depth) noexcept {
+  std::size_t code = at;
+  while (code < text.size() && (ascii::is_blank(text[code]) || text[code] == '\r')) ++code;
+  const bool one_line = code < text.size() && text[code] != '\n' && text[code] != '#';
+  std::uint32_t open = 0;
+  while (at < text.size()) {
+    const char c = text[at];
+    if (c == '#') {
+      at = std::min(text.find('\n', at), text.size());
+    } else if (c == '"' || c == '\'') {
+      const bool triple = at + 2 < text.size() && text[at + 1] == c && text[at + 2] == c;
+      const auto closes = [&]() noexcept { return text[at] == c && (!triple || (at + 2 < text.size() && text[at + 1] == c && text[at + 2] == c)); };
+      for (at += triple ? 3 : 1; at < text.size() && !closes() && (triple || text[at] != '\n');) at += text[at] == '\\' ? 2 : 1;
+      if (at < text.size() && text[at] == c) at += triple ? 3 : 1;
+    } else if (c == '\n' && open == 0) {
+      if (one_line) return at;
+      std::size_t first = at + 1;
+      while (first < text.size() && ascii::is_blank(text[first])) ++first;
+      const bool blank = first >= text.size() || text[first] == '\n' || text[first] == '\r' || text[first] == '#';
+      if (!blank && first - at - 1 <= depth) return at;
+      at = first;
+    } else {
+      if (c == '(' || c == '[' || c == '{') ++open;
+      if ((c == ')' || c == ']' || c == '}') && open > 0) --open;
+      at += c == '\\' ? 2 : 1;
+    }
+  }
+  return text.size();
+}
+
 // def name(parameters): a body that is indented, or is after the colon. At `def`.
 inline void ScriptReader::define_python() noexcept {
   const std::string_view text = lexer_.text();
@@ -154,6 +235,10 @@ inline void ScriptReader::define_python() noexcept {
   std::size_t indent = line;
   while (indent < text.size() && ascii::is_blank(text[indent])) ++indent;
   const std::size_t depth = indent - line;
+  // A decorator may call it.
+  const std::size_t above = line > 1 ? text.find_last_not_of(" \t\r\n", line - 1) : std::string_view::npos;
+  const std::size_t begin = above == std::string_view::npos ? above : text.rfind('\n', above);
+  const bool decorated = above != std::string_view::npos && (text[begin == std::string_view::npos ? 0 : begin + 1] == '@' || text[above] == ')');
   advance();
   if (token_.kind != Kind::name) return;
   const std::string_view name = token_.text;
@@ -165,24 +250,13 @@ inline void ScriptReader::define_python() noexcept {
   if (token_.kind == Kind::end) return;
   function.body = token_.stop;
   const std::size_t end = lexer_.end();
-  std::size_t stop = text.find('\n', function.body);
-  if (stop == std::string_view::npos || stop > end) stop = end;
-  std::string_view rest = ascii::trim(text.substr(function.body, stop - function.body));
-  if (rest.empty() || rest[0] == '#') {
-    while (stop < end) {
-      std::size_t first = stop + 1;
-      while (first < end && ascii::is_blank(text[first])) ++first;
-      const bool blank = first >= end || text[first] == '\n' || text[first] == '\r' || text[first] == '#';
-      if (!blank && first - stop - 1 <= depth) break;
-      stop = text.find('\n', first);
-      if (stop == std::string_view::npos || stop > end) stop = end;
-    }
-  }
+  const std::size_t stop = block_end(text.substr(0, end), function.body, depth);
   function.body_stop = stop;
-  function.first_command = tree_.command_count();
+  begins(&function);
   memory_.bind(name, Value{});
   read_body(function, Arguments());
-  function.last_command = tree_.command_count();
+  ends(&function);
+  if (depth == 0 && !decorated) settle(name, function);
   memory_.bind(name, defined(function));
   lexer_.go_to(stop);
   advance();
@@ -205,11 +279,11 @@ inline Value ScriptReader::define_lambda() noexcept {
   }
   function.parameters_stop = token_.start;
   function.body = token_.stop;
-  function.first_command = tree_.command_count();
+  begins(&function);
   skip(":");
   expression();
   function.body_stop = previous_stop_ > function.body ? previous_stop_ : function.body;
-  function.last_command = tree_.command_count();
+  ends(&function);
   return defined(function);
 }
 
@@ -229,7 +303,10 @@ inline Value ScriptReader::define_braced() noexcept {
   while (token_.kind != Kind::end && !token_.is("{") && !token_.is(";")) advance();  // its type, what it uses
   if (!token_.is("{")) return Value{};
   const Value value = braced_body(&function);
-  if (!name.empty()) memory_.bind(name, value);
+  if (!name.empty()) {
+    settle(name, function);
+    memory_.bind(name, value);
+  }
   return value;
 }
 
@@ -246,11 +323,11 @@ inline Value ScriptReader::define_short() noexcept {
 // The body of a function in braces, at the opening one.
 inline Value ScriptReader::braced_body(Function* function) noexcept {
   function->body = token_.stop;
-  function->first_command = tree_.command_count();
+  begins(function);
   mapping();
   const std::size_t stop = previous_stop_ > function->body ? previous_stop_ : function->body;
   function->body_stop = stop > function->body && lexer_.text()[stop - 1] == '}' ? stop - 1 : stop;
-  function->last_command = tree_.command_count();
+  ends(function);
   return defined(*function);
 }
 
@@ -268,11 +345,81 @@ inline Value ScriptReader::define_arrow(std::size_t start, std::size_t stop) noe
 inline Value ScriptReader::expression_body(Function* function) noexcept {
   function->is_lambda = true;
   function->body = token_.start;
-  function->first_command = tree_.command_count();
+  begins(function);
   expression();
   function->body_stop = previous_stop_ > function->body ? previous_stop_ : function->body;
-  function->last_command = tree_.command_count();
+  ends(function);
   return defined(*function);
+}
+
+inline void ScriptReader::keep_for_later(const Value& value) noexcept {
+  if (value.kind != Value::object || kept_count_ == kKept || !does_harm(find_call(language_, value.known.text))) return;
+  kept_[kept_count_++] = value.known.text;
+}
+
+// A call of what is not known, with texts, where functions that do harm were kept: it may be any of them.
+inline Value ScriptReader::call_kept(const Arguments& arguments, Span at) noexcept {
+  const Value& first = arguments.at(0);
+  Value result;
+  for (std::uint32_t i = 0; i < kept_count_ && (first.is_text() || first.is_several()); ++i) result = act(find_call(language_, kept_[i]), arguments, at, kept_[i]);
+  return result;
+}
+
+// The environment as a whole is what a file of secrets is.
+inline Value ScriptReader::whole_environment(const Value& value, Span at) noexcept {
+  if (value.kind != Value::object || !ascii::one_of(value.known.text, "os.environ os.environb process.env environ deno.env.toobject bun.env")) return value;
+  Value content;
+  content.kind = Value::content;
+  content.known = Known{"/proc/self/environ", at, false, 0};
+  return content;
+}
+
+// f.call(null, x), f.apply(null, [x]), f.bind(null, x), Reflect.apply(f, null, [x]), f.__call__(x). Null: none of them.
+inline const Value* ScriptReader::called_through(std::string_view base, std::string_view last, const Arguments& arguments, Span at) noexcept {
+  const bool reflected = base == "Reflect" && last == "apply";
+  if (!reflected && !ascii::one_of(last, language_ == Language::node ? "call apply bind" : "__call__")) return nullptr;
+  const std::string_view function = !reflected ? base : arguments.at(0).kind == Value::object ? arguments.at(0).known.text : std::string_view();
+  const Action action = function.empty() ? Action::none : find_call(language_, function);
+  if (action == Action::none) return nullptr;
+  Arguments inner;
+  inner.bits = arguments.bits;
+  const std::uint32_t first = reflected ? 2 : language_ == Language::node ? 1 : 0;
+  const Value& list = arguments.at(first);
+  if (last == "apply" && list.kind == Value::list) {
+    for (std::uint32_t i = 0; i < list.count && inner.count < Arguments::kMost; ++i) inner.value[inner.count++] = text_value(memory_.item(list.first + i));
+  } else {
+    for (std::uint32_t i = first; i < arguments.count; ++i) inner.value[inner.count++] = arguments.at(i);
+  }
+  inner.written = inner.count;
+  result_ = inner.count > 0 ? act(action, inner, at, function) : object(function);
+  return &result_;
+}
+
+// A text that is a statement of SQL, handed to what by its name runs one: execute_string, db.run, client.command.
+inline void ScriptReader::run_statement(std::string_view last, const Arguments& arguments) noexcept {
+  if (!ascii::one_of(last, "run do batch send perform")) {
+    bool runs = false;
+    for (const std::string_view part : {"exec", "query", "sql", "statement", "command", "script"}) runs = runs || find_folded(last, part) != std::string_view::npos;
+    if (!runs) return;
+  }
+  for (std::uint32_t i = 0; i < arguments.count && i < 2; ++i) {
+    const std::string_view text = arguments.at(i).is_text() ? ascii::trim(arguments.at(i).known.text) : std::string_view();
+    if (is_statement(text)) read_statement(arguments.at(i));
+  }
+}
+
+// Whether a text is a statement by its first words, and no title: DROP TABLE, DELETE FROM, UPDATE ... SET.
+inline bool ScriptReader::is_statement(std::string_view text) noexcept {
+  const std::size_t end = text.find_first_of(" \t\n");
+  if (end == std::string_view::npos) return false;
+  const std::string_view verb = text.substr(0, end), rest = ascii::trim(text.substr(end));
+  const std::string_view object = rest.substr(0, rest.find_first_of(" \t\n;("));
+  if (ascii::equals(verb, "truncate") || ascii::equals(object, "$$") || (ascii::one_of(verb, "grant revoke") && ascii::equals(object, "all"))) return true;
+  if (ascii::equals(verb, "update")) return find_folded(rest, " set ") != std::string_view::npos;
+  if (ascii::one_of(verb, "with begin")) return rest.find(';') != std::string_view::npos || rest.find('(') != std::string_view::npos;
+  return ascii::one_of(verb, "drop delete alter merge create revoke grant") &&
+         ascii::one_of(object, "table tables database schema index view user role from into keyspace function procedure trigger type sequence materialized external temporary warehouse stream "
+                               "measurement series bucket or owned select insert column constraint extension policy publication subscription tablespace");
 }
 
 // Functions among the arguments of a call that nothing is known of: each runs with what is after it, as in

@@ -68,7 +68,7 @@ inline Value ScriptReader::method(const Value& self, std::string_view name, std:
   if (self.kind == Value::process) {
     if (const Value* done = process_method(self, name, arguments, at)) return *done;
   }
-  if (self.kind == Value::function && ascii::one_of(name, "call yield")) return call_function(self.first, arguments);
+  if (self.kind == Value::function && ascii::one_of(name, "call yield apply __call__")) return call_function(self.first, arguments);
   if (self.kind == Value::list && ascii::one_of(name, "append push extend add unshift") && arguments.count > 0) {
     Value more = ascii::equals(name, "extend") && arguments.at(0).kind == Value::list ? arguments.at(0) : as_list(arguments, 0);
     if (more.kind == Value::list) memory_.bind(subject, add(self, more, at));
@@ -88,6 +88,9 @@ inline Value ScriptReader::method(const Value& self, std::string_view name, std:
     if (const Value* done = path_method(self, name, arguments, at)) return *done;
   }
   if (self.is_text()) return text_method(self, name, arguments, at);
+  if (self.kind == Value::content && ascii::one_of(name, "write writelines") && (arguments.at(0).bits & option::kScrambled) != 0) {
+    emit_one("@write", at, text_value(self.known), "--empty");
+  }
   if (self.kind == Value::content || self.kind == Value::remote) {
     if (self.kind == Value::remote && ascii::equals(name, "then") && arguments.at(0).kind == Value::object &&
         ascii::one_of(arguments.at(0).known.text, "eval function")) {
@@ -149,7 +152,7 @@ inline const Value* ScriptReader::path_method(const Value& self, std::string_vie
   } else if (ascii::equals(name, "rmdir")) {
     emit_one("rmdir", at, self);
   } else if (ascii::one_of(name, "write_text write_bytes")) {
-    const bool empty = arguments.written != 0 && arguments.at(0).kind == Value::text && arguments.at(0).known.text.empty();
+    const bool empty = arguments.written != 0 && ((arguments.at(0).kind == Value::text && arguments.at(0).known.text.empty()) || (arguments.at(0).bits & option::kScrambled) != 0);
     emit_one("@write", at, self, empty ? std::string_view("--empty") : std::string_view());
   } else if (ascii::one_of(name, "read_text read_bytes")) {
     emit_read(at, self);

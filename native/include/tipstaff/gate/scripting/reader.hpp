@@ -31,7 +31,7 @@ class ScriptReader : private Actions {
   // A function, and where its parts are written; the commands of its first reading.
   struct Function {
     std::size_t parameters = 0, parameters_stop = 0, body = 0, body_stop = 0;
-    std::uint32_t first_command = 0, last_command = 0;
+    std::uint32_t first_command = 0, last_command = 0, first_open = 0, last_open = 0;
     bool is_lambda = false, running = false, called = false, escapes = false;
   };
   // Variables that parameters hide.
@@ -94,12 +94,17 @@ class ScriptReader : private Actions {
   bool pass_seen() noexcept;
   Value gathered(Value each) noexcept;
   bool block() noexcept;
+  void begins(Function* function) const noexcept;
+  void ends(Function* function) const noexcept;
+  bool is_mentioned(std::string_view name) noexcept;
+  void settle(std::string_view name, const Function& function) noexcept;
   Value defined(const Function& function) noexcept;
   void bind_parameters(const Arguments& arguments, Kept* kept) noexcept;
   Value read_body(const Function& function, const Arguments& arguments) noexcept;
   Value call_function(std::uint32_t index, const Arguments& arguments) noexcept;
   void finish_functions() noexcept;
   void pass_parameters(Function* function) noexcept;
+  static std::size_t block_end(std::string_view text, std::size_t at, std::size_t depth) noexcept;
   void define_python() noexcept;
   Value define_lambda() noexcept;
   Value define_braced() noexcept;
@@ -107,6 +112,12 @@ class ScriptReader : private Actions {
   Value braced_body(Function* function) noexcept;
   Value define_arrow(std::size_t start, std::size_t stop) noexcept;
   Value expression_body(Function* function) noexcept;
+  void keep_for_later(const Value& value) noexcept;
+  Value call_kept(const Arguments& arguments, Span at) noexcept;
+  Value whole_environment(const Value& value, Span at) noexcept;
+  const Value* called_through(std::string_view base, std::string_view last, const Arguments& arguments, Span at) noexcept;
+  static bool is_statement(std::string_view text) noexcept;
+  void run_statement(std::string_view last, const Arguments& arguments) noexcept;
   void hand_over(std::string_view last, const Arguments& arguments, Span at) noexcept;
 
   // Functions of Ruby and Perl: scripting/subroutines.hpp.
@@ -170,6 +181,10 @@ class ScriptReader : private Actions {
   Value part_value(std::size_t start, std::size_t end) noexcept;
   std::size_t unescape(const Token& token, std::string_view text, std::size_t i, char* bytes, std::size_t* made) const noexcept;
 
+  // Functions that do harm, and are put somewhere to be called later: {"x": os.system}, self.run = os.system.
+  static constexpr std::uint32_t kKept = 4;
+  std::string_view kept_[kKept];
+  std::uint32_t kept_count_ = 0;
   Lexer lexer_;
   Token token_;
   std::size_t previous_stop_ = 0;
@@ -182,6 +197,9 @@ class ScriptReader : private Actions {
   std::size_t next_for_ = 0;
   Seen seen_;
   std::string_view subject_;
+  static constexpr std::uint32_t kMentions = 4096;
+  std::uint8_t mentions_[kMentions] = {};  // how often the code has names of each hash, up to twice
+  bool counted_ = false;
   bool options_are_words_ = false, one_list_ = false, expects_colon_ = false;
   bool mongo_ = false, depth_reported_ = false, negative_ = false, has_file_seen_ = false, has_input_seen_ = false;
 };

@@ -35,9 +35,9 @@ inline Value ScriptReader::ended_body(Function* function) noexcept {
   const Token end = ruby_end();
   function->body = previous_stop_;
   function->body_stop = end.start > function->body ? end.start : function->body;
-  function->first_command = tree_.command_count();
+  begins(function);
   read_body(*function, Arguments());
-  function->last_command = tree_.command_count();
+  ends(function);
   const Value value = defined(*function);
   lexer_.go_to(end.stop);
   advance();
@@ -72,7 +72,9 @@ inline void ScriptReader::define_ruby() noexcept {
     memory_.bind(name, expression_body(&function));
     return;
   }
-  memory_.bind(name, ended_body(&function));
+  const Value value = ended_body(&function);
+  settle(name, function);
+  memory_.bind(name, value);
 }
 
 // ->(parameters) { ... }, ->(parameters) do ... end. At the arrow.
@@ -114,7 +116,10 @@ inline Value ScriptReader::define_perl() noexcept {
   if (token_.is("(")) pass_parameters(&function);
   if (!token_.is("{")) return Value{};
   const Value value = braced_body(&function);
-  if (!name.empty()) memory_.bind(name, value);
+  if (!name.empty()) {
+    settle(name, function);
+    memory_.bind(name, value);
+  }
   return value;
 }
 

@@ -12,6 +12,7 @@ constexpr std::uint32_t kShell = 4;
 constexpr std::uint32_t kSends = 8;    // a method that sends, or data to send
 constexpr std::uint32_t kEmpty = 16;   // {} and []
 constexpr std::uint32_t kInPlace = 32;  // a file is rewritten as it is read: fileinput.input(inplace=True)
+constexpr std::uint32_t kScrambled = 128;  // random or encrypted bytes: what they overwrite is lost
 constexpr std::uint32_t kNumbered = 64;  // items come with their numbers: enumerate()
 }  // namespace option
 

@@ -142,6 +142,12 @@ class Tree {
     }
   }
 
+  // The body of a function, whose first commands and uncertainties are these, runs only where it is called.
+  void mark_definition(std::uint32_t first_command, std::uint32_t last_command, std::uint32_t first_open, std::uint32_t last_open) noexcept {
+    for (std::uint32_t i = first_command; i < last_command; ++i) command(i).via |= via::kDefinition;
+    for (std::uint32_t i = first_open; i < last_open; ++i) uncertain_[i].settled = true;
+  }
+
   // Words that belong to no command yet: a stack at the far end of the words' memory, since the words of one
   // command lie together and reading one of them may find whole commands inside it.
   std::uint32_t pending() const noexcept { return pending_count_; }

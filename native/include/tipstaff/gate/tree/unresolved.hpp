@@ -45,6 +45,7 @@ struct Uncertainty {
   Unresolved reason = Unresolved::limit;
   Span span;
   std::uint32_t command = kNone;  // the command that it is about
+  bool settled = false;           // in a function: its calls say what it does, or nothing calls it
 };
 
 }  // namespace tipstaff::gate

@@ -21,6 +21,18 @@ inline bool ShellReader::is_flag(const Invocation& in) noexcept {
   return is_name(text) && session_.find(text) == nullptr;
 }
 
+// ${{ matrix.run }} x of a pipeline, $Name = 'x' and $env:NAME="x" of PowerShell: no shell starts a program there. What a
+// pattern names in a container are arguments of its own program: docker run IMAGE scripts/*.sh
+inline bool ShellReader::is_written_for_others(const Invocation& in) noexcept {
+  const Word& name = argument(in, 0);
+  if (name.text.empty() || name.has(word_flag::kQuoted)) return false;
+  if (source_of(name.span).find("${{") != string_view::npos) return true;
+  if (name.text[0] == kUnknownPart && name.has(word_flag::kEnvironment)) {
+    return (in.count > 2 && name.text.size() == 1 && text_of(in, 1) == "=") || (name.text.size() > 1 && name.text[1] == ':');
+  }
+  return (in.via & via::kContainer) != 0 && name.has(word_flag::kGlob) && !name.has(word_flag::kUnknown);
+}
+
 inline void ShellReader::run(Invocation& in) noexcept {
   if (session_.level >= kLevels || reader_.out_of_stack()) {
     uncertain(Unresolved::depth, in.span, in.carrier);
@@ -95,20 +107,23 @@ inline void ShellReader::run(Invocation& in) noexcept {
     tree_.node(command.node).command = in.command;
     in.node = command.node;
   }
+  // $SUDO rm: what may be nothing leaves the next word in its place.
+  const auto run_next = [&]() noexcept {
+    if (in.count < 2) return;
+    const string_view next = program_name(argument(in, 1));
+    bool feared = find_program(next).handler != Handler::none;
+    for (const string_view other : kFeared) feared = feared || other == next;
+    if (feared) run_inner(in, 1, 0);
+  };
   if (command.program.empty()) {
     if (!name.text.empty() || name.has(word_flag::kUnknown)) {
-      uncertain(is_flag(in) ? Unresolved::flag : Unresolved::program, name.span, in.command);
-      // $SUDO rm: what may be nothing leaves the next word in its place.
-      if (in.count > 1 && name.text == kUnknown && !name.has(word_flag::kQuoted)) {
-        const string_view next = program_name(argument(in, 1));
-        bool feared = find_program(next).handler != Handler::none;
-        for (const string_view other : kFeared) feared = feared || other == next;
-        if (feared) run_inner(in, 1, 0);
-      }
+      if (!is_written_for_others(in)) uncertain(is_flag(in) ? Unresolved::flag : Unresolved::program, name.span, in.command);
+      if (name.text == kUnknown && !name.has(word_flag::kQuoted)) run_next();
       in.output.kind = Stream::unknown;
     }
     return;
   }
+  if (name.has(word_flag::kPseudo) && find_program(command.program).name.empty()) run_next();  // $(Q) rm
   if (!in.no_functions) {
     if (session_.functions.size() != 0 && call_function(in)) return;
     if (session_.aliases.size() != 0 && call_alias(in)) return;
@@ -116,12 +131,17 @@ inline void ShellReader::run(Invocation& in) noexcept {
   if (run_under_other_name(in, command.program)) return;
   const bool plus = one_of(command.program, "g++ c++ clang++");
   const Program& program = find_program(plus ? string_view("gcc") : command.program);
+  const std::uint32_t files = session_.files.size();  // that were there before it
   if (program.handler != Handler::none) {
     dispatch(in, program);
   } else if (in.want_output) {
     find_output(in, program);
   }
-  if (program.name.empty() && holds(name.text, '/')) run_path(in);
+  if (program.name.empty()) {
+    if (holds(name.text, '/')) run_path(in);
+    run_carried(in);
+  }
+  if (files != 0) run_loaded(in, command.program, files);
 }
 
 inline void ShellReader::dispatch(Invocation& in, const Program& program) noexcept {

@@ -35,6 +35,11 @@ inline string_view ShellReader::program_name(const Word& word) noexcept {
   if (const std::size_t version = name.find('@'); version != string_view::npos && version > 0 && name[0] != '@') {
     name = name.substr(0, version);
   }
+  // [INFO] as a whole names files of one letter; [INFO is no pattern.
+  if (word.has(word_flag::kGlob) && name.size() > 2 && name[0] == '[' && name.find_first_of("*?") == string_view::npos) {
+    const std::size_t close = name.find(']');
+    if (close == string_view::npos || close + 1 == name.size()) return name;
+  }
   if (word.has(word_flag::kGlob) && name != "[" && name.find_first_of("*?[") != string_view::npos) {
     for (const string_view feared : kFeared) {
       if (matches_glob(name, feared)) return feared;

@@ -21,6 +21,15 @@ inline void ShellReader::read_dollar(Pieces& pieces, bool quoted) noexcept {
   }
   switch (next) {
     case '(': {
+      if (const char* end = make_reference_end(start); end != nullptr) return add_make_reference(pieces, end, quoted);
+      if (const char* end = make_function_end(start); end != nullptr) {
+        pos_ = end;
+        return add_unknown(pieces, 0, quoted);
+      }
+      if (end_ - start > 8 && starts_with(string_view(start + 2, 6), "shell ")) {
+        pos_ = start + 8;  // $(shell date) of a recipe
+        return add_stream(pieces, read_substitution(), quoted);
+      }
       if (start + 2 < end_ && start[2] == '(') {
         const char* close = arithmetic_end(start + 3);
         if (close != nullptr) {
@@ -106,6 +115,10 @@ inline bool ShellReader::known_parameter(string_view name, Value* value) noexcep
   }
   if (name == "TMPDIR") {
     *value = Value{place.temporary.empty() ? string_view("/tmp") : place.temporary, 0};
+    return true;
+  }
+  if (one_of(name, "RUNNER_TEMP AGENT_TEMPDIRECTORY BATS_TEST_TMPDIR BATS_FILE_TMPDIR")) {
+    *value = Value{"/tmp/job", 0};
     return true;
   }
   if (name == "IFS") {
@@ -207,6 +220,16 @@ inline void ShellReader::add_parameter(Pieces& pieces, string_view name, bool qu
 // ${name...} at pos_.
 inline void ShellReader::read_parameter(Pieces& pieces, bool quoted) noexcept {
   const char* const start = pos_;
+  if (end_ - start > 4 && start[2] == '{') {
+    // ${{ matrix.x || 'y' }}: what a pipeline puts in before a shell sees it; a shell refuses it.
+    constexpr std::ptrdiff_t kFar = 512;
+    for (const char* p = start + 3; p + 1 < end_ && p - start < kFar && *p != '\n'; ++p) {
+      if (p[0] != '}' || p[1] != '}') continue;
+      pos_ = p + 2;
+      if (quoted) pieces.quoted = true;
+      return add_unknown(pieces, 0, quoted);
+    }
+  }
   if (session_.level >= kLevels || reader_.out_of_stack()) return give_up(Unresolved::depth, span_of(start, end_));
   ++session_.level;
   const char* p = start + 2;

@@ -172,6 +172,7 @@ class ShellReader {
   void read_redirection(Redirections& out) noexcept;
   void read_here_document(Redirections& out, bool strip_tabs) noexcept;
   Word read_one_word() noexcept;
+  bool names_placeholder(const Word& from, const char* mark) const noexcept;
   void emit_redirections(const Redirections& redirections, std::uint32_t carrier, std::uint32_t via,
                          const Stream& output) noexcept;
   void emit_file(string_view program, const Word& path, bool append, std::uint32_t carrier, std::uint32_t via,
@@ -217,6 +218,10 @@ class ShellReader {
   const char* arithmetic_end(const char* from) const noexcept;
   Value edited(Value value, string_view operation, string_view operand, bool known_operand) noexcept;
   Stream read_substitution() noexcept;
+  const char* make_reference_end(const char* from) const noexcept;
+  const char* make_function_end(const char* from) const noexcept;
+  void add_make_reference(Pieces& pieces, const char* end, bool quoted) noexcept;
+  bool read_make_program() noexcept;
   Stream load_secretly(const Stream& file) noexcept;
   void read_back_ticks(Pieces& pieces, bool quoted) noexcept;
   void read_process_substitution(Pieces& pieces) noexcept;
@@ -228,6 +233,7 @@ class ShellReader {
 
   // shell/language/commands.hpp
   bool is_flag(const Invocation& in) noexcept;
+  bool is_written_for_others(const Invocation& in) noexcept;
   void run(Invocation& in) noexcept;
   void run_inner(Invocation& outer, std::uint32_t offset, std::uint32_t via) noexcept;
   void run_copied(Invocation& outer, std::uint32_t first, std::uint32_t count, std::uint32_t via,
@@ -290,6 +296,7 @@ class ShellReader {
   void run_crontab(Invocation& in) noexcept;
   void run_tee(Invocation& in) noexcept;
   void run_download(Invocation& in) noexcept;
+  void read_statements(Invocation& in) noexcept;
   void run_copy(Invocation& in) noexcept;
   void run_patch(Invocation& in, std::uint32_t from) noexcept;
   void run_powershell(Invocation& in) noexcept;
@@ -312,6 +319,11 @@ class ShellReader {
   void set_package_scripts(Invocation& in, std::uint32_t from) noexcept;
   void run_stored_script(Invocation& in, string_view name, string_view code, Span span) noexcept;
   void run_stored_alias(Invocation& in, const Program& program) noexcept;
+
+  // shell/programs/carried.hpp
+  void run_carried(Invocation& in) noexcept;
+  void run_loaded(Invocation& in, string_view program, std::uint32_t files) noexcept;
+  void read_loaded(Invocation& in, const Stream& content, Dialect dialect) noexcept;
 
   // shell/programs/clients.hpp
   void run_interpreter(Invocation& in, Dialect dialect) noexcept;

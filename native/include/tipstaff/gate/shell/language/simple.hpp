@@ -64,6 +64,8 @@ inline void ShellReader::read_simple() noexcept {
         if (p < end_ && (*p == '=' || *p == '+' || *p == '[')) scope = session_.enter(), assigned = true;
       }
       if (!assigned || !read_assignment(mark)) read_word();
+    } else if (c == '$' && tree_.pending() == mark && make_reference_end(pos_) != nullptr) {
+      if (!read_make_program()) read_word();
     } else if (!declares(mark) || !read_assignment(tree_.pending())) {
       read_word();
     }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "tipstaff/gate/shell/programs/trials.hpp"
-#include "tipstaff/gate/shell/programs/windows.hpp"
+#include "tipstaff/gate/shell/programs/git.hpp"
 
 namespace tipstaff::gate::shell {
 
@@ -345,6 +345,8 @@ inline void ShellReader::run_tool(Invocation& in, const Program& program) noexce
     if (one_of(program.name, "doppler infisical") && find_option(in, '\0', "--command", &code) != kNone) return code_word(in, code, Nested{}, Dialect::shell);
     i = after_options(in, i, known.short_values, known.long_values) + known.operands;
     if (i < in.count && text_of(in, i) == "--") ++i;
+    // One word with blanks is a text for a shell, there or here.
+    if (i + 1 == in.count && begins_command(text_of(in, i))) return code_word(in, argument(in, i), Nested{}, Dialect::shell);
     return run_inner(in, i, 0);
   }
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tipstaff/gate/shell/programs/finders.hpp"
+#include "tipstaff/gate/tool_fields.hpp"
 
 namespace tipstaff::gate::shell {
 
@@ -212,6 +213,19 @@ inline void ShellReader::run_sed(Invocation& in) noexcept {
   }
 }
 
+// %20 and + in an address.
+inline string_view decoded_address(Tree& tree, string_view text) noexcept {
+  std::size_t room = 0, kept = 0;
+  char* const out = tree.draft(&room);
+  if (room < text.size()) return {};
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool hex = text[i] == '%' && i + 2 < text.size() && hex_digit(text[i + 1]) >= 0 && hex_digit(text[i + 2]) >= 0;
+    out[kept++] = hex ? static_cast<char>(hex_digit(text[i + 1]) * 16 + hex_digit(text[i + 2])) : text[i] == '+' ? ' ' : text[i];
+    if (hex) i += 2;
+  }
+  return tree.keep(kept);
+}
+
 inline void ShellReader::run_tee(Invocation& in) noexcept {
   bool append_to = false;
   const bool soaks_not = tree_.command(in.command).program != "sponge";
@@ -227,8 +241,43 @@ inline void ShellReader::run_tee(Invocation& in) noexcept {
   if (in.want_output) in.output = in.input;
 }
 
+// Databases that answer over HTTP take statements as a body, as a field of one, or in the address: ?query=DROP+TABLE+x.
+inline void ShellReader::read_statements(Invocation& in) noexcept {
+  for (std::uint32_t i = 1; i < in.count; ++i) {
+    if (string_view host = text_of(in, i); !host.empty() && host[0] != '-') {
+      if (const std::size_t slashes = host.find("://"); slashes != string_view::npos) host.remove_prefix(slashes + 3);
+      host = host.substr(0, host.find_first_of(":/?"));
+      if (!host.empty() && (is_local_host(host) || ends_with(host, ".localhost"))) return;
+    }
+  }
+  const auto statement = [&](string_view text, Span span) noexcept {
+    text = trim(text);
+    if (tools::starts_like_sql(text)) other_dialect(in, Dialect::sql, text, span, via::kRemote | via::kEvaluated);
+  };
+  if (in.input.kind == Stream::known) statement(in.input.text, in.input.span);
+  for (std::uint32_t i = 1; i < in.count; ++i) {
+    const Word word = argument(in, i);
+    const string_view text = word.text;
+    if (text.size() < 10 || text.size() > 8192) continue;
+    statement(text, word.span);
+    for (std::size_t at = 0; at < text.size(); ++at) {
+      const char c = text[at];
+      if (c == '=') {  // q=DROP DATABASE x
+        const string_view value = text.substr(at + 1, text.find('&', at) == string_view::npos ? string_view::npos : text.find('&', at) - at - 1);
+        statement(value.find_first_of("%+") == string_view::npos ? value : decoded_address(tree_, value), word.span);
+      } else if (c == '"') {
+        const std::size_t close = text.find('"', at + 1);
+        if (close == string_view::npos) break;
+        statement(text.substr(at + 1, close - at - 1), word.span);
+        at = close;
+      }
+    }
+  }
+}
+
 // curl -o FILE, wget -O FILE: the file's content comes from the network.
 inline void ShellReader::run_download(Invocation& in) noexcept {
+  read_statements(in);
   Stream content;
   content.kind = Stream::remote;
   content.span = in.span;

@@ -1,6 +1,7 @@
 // Inline code of languages that are too rare for a reader of their own: Lua, R, Julia, Elixir, Erlang, Lisps,
 // AppleScript, Swift, Scala ... Only the texts in it are read, by the name that is before each:
 // system("rm x"), os.execute("rm x"), do shell script "rm x", (shell-command "rm x"), run(`rm x`).
+// PowerShell and cmd, started from a shell, are read by their own readers.
 #pragma once
 
 #include "tipstaff/gate/shell/programs/clients.hpp"
@@ -168,6 +169,11 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
   options.via = via::kInterpreter | via::kEvaluated;
   NamedTexts names;
   const bool deletes_each = holds_any(text, {"apply(", "do.call(", "each", "for ", "walk", "mapM_"}) && holds_any(text, {"unlink)", "unlink(", "rm(", "rm!(", "rm,", "file.remove", "os.remove", "removeFile"});
+  // What a folder holds is deleted, or emptied, one by one: Path.wildcard("x/*") |> Enum.each(&File.rm!/1).
+  const bool loops = holds_any(text, {"each", "Each", "for ", "walk", "map", "apply", "run!", "doseq", "unlink dir", "mapM_"});
+  const bool walks = holds_any(text, {"Files.walk", "Files.list", "newDirectoryStream", "listFiles", "eachFile", "file-seq", "listdir", "walkFileTree"});
+  const bool takes_each = loops && holds_any(text, {"rm_rf", "File.rm", "rm!", "unlink", "os.remove", "os.Remove", "Files.delete", ".delete()", ".deleteIfExists", "delete-file", "deleteFile", "removeFile", "file.remove", "removePathForcibly", "removeDirectory"});
+  const bool empties_each = loops && holds_any(text, {"write!(", "write(", "writeFile", "writeString", "writeText", "spit "}) && holds_any(text, {", \"\")", ", '')", " \"\")", ".text = \"\""});
   bool empty_text = false;
   bool pipes = false;  // a shell was started that reads what is written to it
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -177,7 +183,8 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
     while (stop < text.size() && text[stop] != quote) stop += text[stop] == '\\' && stop + 1 < text.size() ? 2u : 1u;
     if (stop >= text.size()) break;
     const bool sigil = at > 1 && text[at - 2] == '~';  // Elixir's ~c"..."
-    const string_view name = name_before(text, sigil ? at - 2 : at);
+    const bool lisp_path = at > 1 && text[at - 2] == '#' && text[at - 1] == 'P';  // #P"/srv/data/"
+    const string_view name = name_before(text, sigil || lisp_path ? at - 2 : at);
     Word literal = code;
     literal.text = text.substr(at + 1, stop - at - 1);
     const std::size_t begin = at;
@@ -208,7 +215,24 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
     const bool quoted = quote == '`' && program == "julia" && sign > 0 && holds("(,", text[sign - 1]);  // Julia: pipeline(a, `rm x`)
     const bool runs = quoted || one_of(name, kRuns) || starts_with(tail, ".execute") || starts_with(tail, ".!") || starts_with(tail, ").!");
     const bool recursive = one_of(name, kDeletes) || (name == "delete" && starts_with(trim(tail.substr(0, tail.find_first_of("rf\n)"))), ",")) || starts_with(after, ").deleteDir") || starts_with(tail, ".deleteDir") || starts_with(after, ").deleteRecursively") || (one_of(name, "File. File") && holds_any(text, {"file-seq"}) && holds_any(text, {".delete", "delete-file"})) || (name == "rmdir" && starts_with(tail, ",")) || (name == "rm" && tail.substr(0, 64).find("recursive") != string_view::npos);
-    if (!name.empty() && runs) {
+    const bool listed = one_of(name, "ls! ls wildcard wildcard! glob dir list_files listdir readdir file-seq eachFile eachFileRecurse listDirectory getDirectoryContents") ||
+                        (walks && one_of(name, "of get File File. Path new Paths toPath io.file file listdir")) || (name == "popen" && (starts_with(literal.text, "ls ") || starts_with(literal.text, "find ")));
+    const bool statement = tools::starts_like_sql(trim(literal.text)) && holds(trim(literal.text), ' ');
+    if (listed && (takes_each || empties_each)) {
+      string_view folder = trim(literal.text);
+      if (name == "popen") folder = trim(folder.substr(folder.find(' ')));
+      const bool glob = holds(folder, '*');
+      if (takes_each) {
+        literal.text = tree_.join(tree_.join(tree_.copy("rm -r -f "), folder), glob ? "" : "/*");
+        code_word(in, literal, options, Dialect::shell);
+      } else {
+        literal.text = glob ? folder : tree_.join(tree_.copy(folder), "/*");
+        literal.flags |= word_flag::kGlob;
+        emit_file("@write", literal, false, in.command, in.via | via::kInterpreter, in.cwd, true);
+      }
+    } else if (runs && statement && one_of(name, "execute exec run command Command")) {
+      other_dialect(in, Dialect::sql, literal.text, literal.span, via::kInterpreter);
+    } else if (!name.empty() && runs) {
       // The texts that follow in the same brackets are its arguments: System.cmd("rm", ["-rf", "/"]).
       std::size_t next = stop + 1;
       string_view line = literal.text;
@@ -227,7 +251,7 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
       code_word(in, literal, options, Dialect::shell);
     } else if (runs) {
       code_word(in, literal, options, Dialect::shell);
-    } else if ((!name.empty() || (sign > 0 && text[sign - 1] == ',')) && tools::starts_like_sql(trim(literal.text)) && holds(trim(literal.text), ' ')) {
+    } else if ((!name.empty() || (sign > 0 && text[sign - 1] == ',')) && statement && !one_of(name, "replace replaceAll gsub sub split contains puts print println printf inspect IO.puts cat message log info debug warn error format sprintf paste concat equals assertEquals startsWith matches")) {
       other_dialect(in, Dialect::sql, literal.text, literal.span, via::kInterpreter);
     } else if (name == "open" && starts_with(tail, ",") && holds_text(tail.substr(0, 8), "w") && (holds_text(tail.substr(0, 24), "close") || holds_text(tail.substr(0, 24), " end"))) {
       // Opened for writing and closed at once.
@@ -246,6 +270,90 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
       code_word(in, literal, options, Dialect::shell);
     }
     at = stop > at ? stop : at;
+  }
+}
+
+// PowerShell and cmd, started from a shell.
+
+inline void ShellReader::run_powershell(Invocation& in) noexcept {
+  for (std::uint32_t i = 1; i < in.count; ++i) {
+    const Word word = argument(in, i);
+    string_view text = word.text;
+    if (text.empty()) continue;
+    if (text[0] != '-' && text[0] != '/') {
+      if (ends_with(text, ".ps1")) {
+        run_script(in, i, Dialect::powershell, 0);
+        return;
+      }
+      // Windows PowerShell takes bare words for a command.
+      Word code = word;
+      std::uint16_t flags = 0;
+      code.text = joined(in.first + i, in.count - i, &flags);
+      code.flags = flags;
+      return code_word(in, code, Nested{}, Dialect::powershell);
+    }
+    text.remove_prefix(1);
+    char name[24];
+    std::size_t n = 0;
+    for (; n < text.size() && n < sizeof name; ++n) name[n] = lower(text[n]);
+    const string_view option(name, n);
+    const auto is = [&](string_view full, std::size_t least) noexcept {
+      return option.size() >= least && starts_with(full, option);
+    };
+    if (option == "-") continue;
+    if (option == "c" || is("command", 3)) {
+      if (i + 1 >= in.count) return;
+      if (text_of(in, i + 1) == "-") return nested_stream(in, in.input, Nested{}, Dialect::powershell);
+      Word code = argument(in, i + 1);
+      std::uint16_t flags = 0;
+      if (i + 2 < in.count) code.text = joined(in.first + i + 1, in.count - i - 1, &flags);
+      code.flags |= flags;
+      return code_word(in, code, Nested{}, Dialect::powershell);
+    }
+    if (option == "e" || option == "ec" || is("encodedcommand", 2)) {
+      if (i + 1 >= in.count) return;
+      Word code = argument(in, i + 1);
+      string_view decoded;
+      if (code.has(word_flag::kUnknown) || !decode_base64(tree_, code.text, &decoded)) {
+        uncertain(Unresolved::code, code.span, in.command);
+        return;
+      }
+      // UTF-16: the high bytes of plain text are zero.
+      std::size_t room = 0;
+      char* out = tree_.draft(&room);
+      if (room < decoded.size()) return tree_.set_full();
+      std::size_t kept = 0;
+      for (std::size_t k = 0; k + 1 < decoded.size(); k += 2) out[kept++] = decoded[k + 1] == 0 ? decoded[k] : '?';
+      code.text = tree_.keep(kept);
+      code.flags |= word_flag::kDecoded;
+      return code_word(in, code, Nested{}, Dialect::powershell);
+    }
+    if (option == "f" || is("file", 1)) {
+      if (i + 1 < in.count) run_script(in, i + 1, Dialect::powershell, 0);
+      return;
+    }
+    if (is("executionpolicy", 2) || option == "ep" || is("windowstyle", 1) || is("version", 1) ||
+        is("workingdirectory", 2) || is("configurationname", 3) || is("inputformat", 2) || is("outputformat", 1)) {
+      ++i;
+    }
+  }
+  if (in.input.kind != Stream::none && in.input.kind != Stream::unknown) {
+    nested_stream(in, in.input, Nested{}, Dialect::powershell);
+  }
+}
+
+inline void ShellReader::run_cmd(Invocation& in) noexcept {
+  for (std::uint32_t i = 1; i < in.count; ++i) {
+    const string_view text = text_of(in, i);
+    if (text.size() < 2 || (text[0] != '/' && text[0] != '-')) continue;
+    // Git's own shell writes //c, to keep /c from becoming a path.
+    const char letter = lower(text.back());
+    if ((letter != 'c' && letter != 'k') || i + 1 >= in.count) continue;
+    Word code = argument(in, i + 1);
+    std::uint16_t flags = 0;
+    if (i + 2 < in.count) code.text = joined(in.first + i + 1, in.count - i - 1, &flags);
+    code.flags |= flags;
+    return code_word(in, code, Nested{}, Dialect::cmd);
   }
 }
 

@@ -21,6 +21,10 @@ inline string_view ShellReader::found_by_name(const Invocation& in) noexcept {
   }
   for (std::uint32_t i = end; i < in.count; ++i) {
     const string_view text = text_of(in, i);
+    if (one_of(text, "! -not") && i + 2 < in.count && one_of(text_of(in, i + 1), "-path -ipath -wholename")) {
+      i += 2;  // which only leaves some out
+      continue;
+    }
     if (one_of(text, "! -not -regex -iregex -path -ipath -wholename") || text == ",") return {};
     if (one_of(text, "-exec -execdir -ok -okdir")) {
       if (i > end && one_of(text_of(in, i - 1), "-o -or")) return {};  // for what has none of the names
@@ -82,7 +86,7 @@ inline bool ShellReader::prints_shell_settings(const Invocation& in) noexcept {
   for (std::uint32_t i = 1; i < in.count; ++i)
     if (text_of(in, i) == "-e") return false;
   for (std::uint32_t i = 1; i < in.count && i < 4; ++i) {
-    if (one_of(text_of(in, i), "completion completions shellenv shell-hook --completion --completions --bash-completion-script --zsh-completion-script "
+    if (one_of(text_of(in, i).substr(0, text_of(in, i).find('=')), "completion completions shellenv shell-hook --completion --completions --bash-completion-script --zsh-completion-script "
                                "--print-completion-script --show-completion --generate-shell-completion completion-script")) return true;
     for (const SettingsWord& known : kSettingsWords)
       if (i < 3 && text_of(in, 0) == known.program && text_of(in, i) == known.word) return true;
@@ -125,6 +129,7 @@ inline void ShellReader::find_output(Invocation& in, const Program& program) noe
     case Output::unknown:
       if (in.input.kind == Stream::remote) out.kind = Stream::remote;
       if (prints_shell_settings(in)) out.kind = Stream::trusted;
+      if (in.count == 2 && text_of(in, 0) == "printenv" && names_credential(text_of(in, 1))) out.flags |= word_flag::kCredential;
       prints_cache_folder(in, &out);
       return;
     case Output::empty: out.kind = Stream::none; return;

@@ -388,6 +388,8 @@ inline constexpr Program kPrograms[] = {
     {"curl", Handler::download, Output::remote}, {"wget", Handler::download, Output::remote},
     {"fetch", Handler::download, Output::remote}, {"aria2c", Handler::download, Output::remote},
     {"http", Handler::download, Output::remote}, {"https", Handler::download, Output::remote},
+    {"xh", Handler::download, Output::remote}, {"xhs", Handler::download, Output::remote},
+    {"curlie", Handler::download, Output::remote}, {"awscurl", Handler::download, Output::remote},
     {"lynx", Handler::none, Output::remote}, {"w3m", Handler::none, Output::remote},
     {"nc", Handler::socket, Output::remote}, {"ncat", Handler::socket, Output::remote},
     {"netcat", Handler::socket, Output::remote}, {"telnet", Handler::socket, Output::remote},
@@ -473,5 +475,24 @@ inline constexpr string_view kFeared[] = {
     "halt", "poweroff", "kubectl", "docker", "terraform", "psql", "mysql", "wipefs", "fdisk", "parted", "killall", "pkill",
     "systemctl", "iptables", "crontab", "ssh", "scp", "rsync", "tar", "cp", "ln", "cat", "tee", "env", "xargs", "eval",
 };
+
+// Words after which a tool that nobody knows is given a command.
+inline constexpr string_view kCarryingVerbs = "run exec execute x shell ssh";
+
+// Whether a word names a program that others are given to run: one that carries or makes something, or does harm.
+inline bool is_carried_program(string_view name) noexcept {
+  if (find_program(name).handler != Handler::none) return true;
+  for (const string_view feared : kFeared)
+    if (feared == name) return true;
+  return one_of(name, "helm dropdb dropuser mysqladmin pulumi rake alembic flyway gcloud redis-cli mongosh heroku npm npx yarn");
+}
+
+// Whether a text of several words begins with such a program: the text of a command, where an option takes one.
+inline bool begins_command(string_view text) noexcept {
+  if (starts_with(text, "-")) text = text.substr(text.find('=') + 1);  // --exec=CODE
+  text = trim(text);
+  const std::size_t blank = text.find(' ');
+  return blank != string_view::npos && is_carried_program(base_name(text.substr(0, blank)));
+}
 
 }  // namespace tipstaff::gate::shell

@@ -24,7 +24,19 @@ inline Word ShellReader::read_one_word() noexcept {
   return word;
 }
 
+// Whether `<word` at `from`, of letters alone, is closed by the `>` at `mark`, with further words between them at most.
+inline bool ShellReader::names_placeholder(const Word& from, const char* mark) const noexcept {
+  if (from.text.empty() || !code_.verbatim) return false;
+  const char* const begin = code_.text.data() + (from.span.start - code_.origin.start);
+  if (begin <= code_.text.data() || begin > mark || begin[-1] != '<' || mark == begin) return false;
+  for (const char* p = begin; p < mark; ++p) {
+    if (!is_name_byte(*p) && *p != '-' && *p != ' ' && *p != '/') return false;
+  }
+  return mark[-1] != ' ';
+}
+
 inline void ShellReader::read_redirection(Redirections& out) noexcept {
+  const char* const mark = pos_;
   const char* p = pos_;
   int descriptor = -1;
   while (p < end_ && is_digit(*p)) descriptor = *p++ - '0';
@@ -85,10 +97,16 @@ inline void ShellReader::read_redirection(Redirections& out) noexcept {
     }
   }
   pos_ = p;
+  // gh pr view <number>, ls <owner>/<name>: a placeholder of a text. No shell takes the line, or finds the file.
+  const bool placeholder = kind == '>' && out.count != 0 && out.items[out.count - 1].kind == Redirection::read &&
+                           names_placeholder(out.items[out.count - 1].target, mark);
   const bool duplicate = both && p[-1] == '&';
   made.target = read_one_word();
   const string_view target = made.target.text;
   if (duplicate && (target == "-" || to_number(target) >= 0 || (ends_with(target, "-") && target.size() < 4))) return;
+  if ((code_.verbatim && one_of(trim(string_view(p, static_cast<std::size_t>(pos_ - p))), ". ..")) || (placeholder && (target.empty() || target == "/"))) return;  // nobody writes into a folder
+  if (target.empty() && pos_ > p && pos_[-1] == ')') return;  // > $(NAME) of a recipe
+  if (target.empty() && kind == '<' && mark > code_.text.data() && mark[-1] == '$') return;  // $< of a recipe
   if (target.empty() && made.target.flags == 0) {
     if (!stopped_) uncertain(Unresolved::syntax, span_of(pos_, pos_), frame_.carrier);
     return;

@@ -175,11 +175,21 @@ inline bool runs_code(const Call& call) noexcept {
   });
 }
 
+// Whether the words of a tool that nobody knows hold no command that it is given.
+inline bool carries_nothing(const Call& call) noexcept {
+  for (std::uint32_t i = 0; i < call.count; ++i) {
+    const Word& word = call.words[i];
+    if (is(word.text, "--") || (word.has(word_flag::kQuoted) && shell::begins_command(word.text))) return false;
+    if (i < 2 && shell::one_of(word.text, shell::kCarryingVerbs)) return false;
+  }
+  return true;
+}
+
 // Whether its handler does nothing.
 inline bool does_nothing(const Call& call) noexcept {
   using shell::Handler;
   switch (call.program.handler) {
-    case Handler::none: return true;
+    case Handler::none: return !call.program.name.empty() || carries_nothing(call);
     case Handler::git: return is_plain_git(call);
     case Handler::rest: return call.count == 0;
     case Handler::option_code: return call.none([](string_view text) noexcept { return text.find(' ') != string_view::npos; });

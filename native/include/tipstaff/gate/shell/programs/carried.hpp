@@ -1,0 +1,146 @@
+// Commands that tools nobody knows are given: TOOL -- COMMAND, TOOL run COMMAND, TOOL --exec 'COMMAND'. And files that a
+// tool loads by their name, where this very text wrote them: conftest.py, Rakefile, jest.config.js.
+#pragma once
+
+#include "tipstaff/gate/shell/programs/cmake.hpp"
+#include "tipstaff/gate/shell/programs/table.hpp"
+
+namespace tipstaff::gate::shell {
+
+// Whether an option's name says that its value is code: --exec, --post-cmd, --on-change, -c.
+inline bool names_code(string_view option) noexcept {
+  if (option.size() == 2) return holds("cex", option[1]);
+  while (starts_with(option, "-")) option.remove_prefix(1);
+  for (const string_view part : {"exec", "cmd", "command", "hook", "script", "shell", "run", "action", "on-", "pre-", "post-", "before", "after",
+                                 "setup", "teardown", "cleanup"})
+    if (option.find(part) != string_view::npos) return true;
+  return false;
+}
+
+inline void ShellReader::run_carried(Invocation& in) noexcept {
+  for (std::uint32_t i = 1; i < in.count; ++i) {
+    Word word = argument(in, i);
+    if (word.text == "--") {
+      if (i + 1 >= in.count || starts_with(text_of(in, i + 1), "-")) return;
+      if (i + 2 == in.count && begins_command(text_of(in, i + 1))) return code_word(in, argument(in, i + 1), Nested{}, Dialect::shell);
+      return run_inner(in, i + 1, 0);
+    }
+    if (word.text.size() > 1 && word.text[0] == '-') {
+      const std::size_t equals = word.text.find('=');
+      if (!names_code(word.text.substr(0, equals))) continue;
+      if (equals != string_view::npos) word.text.remove_prefix(equals + 1);
+      else if (i + 1 < in.count) word = argument(in, i + 1);
+      if (begins_command(word.text)) code_word(in, word, Nested{}, Dialect::shell);
+      continue;
+    }
+    if (i > 2 || !one_of(word.text, kCarryingVerbs)) continue;
+    // tool exec COMMAND, tool exec TARGET COMMAND
+    const std::uint32_t at = after_options(in, i + 1, "", "");
+    for (std::uint32_t k = at; k < in.count && k < at + 2; ++k) {
+      const Word next = argument(in, k);
+      if (k + 1 == in.count ? begins_command(next.text) : next.text.find(' ') == string_view::npos && is_carried_program(program_name(next)))
+        return k + 1 == in.count ? code_word(in, next, Nested{}, Dialect::shell) : run_inner(in, k, 0);
+    }
+  }
+}
+
+// Which files a tool loads without being told to. Of a file in a language of its own (`prose`) the lines count that begin
+// with a command, after a key or a sign of a list; of a source (`make`) the texts that it hands to calls.
+struct LoadedFile {
+  string_view programs, names;  // a name with a * before it: how names end
+  Dialect dialect;
+};
+
+inline constexpr string_view kConfigured =
+    "jest vitest vite webpack rollup next nuxt eslint prettier tailwindcss postcss playwright cypress astro svelte-kit tsup esbuild babel metro expo karma "
+    "remix gatsby vue-cli-service storybook knex drizzle-kit sequelize-cli stylelint commitlint lint-staged release-it semantic-release hardhat truffle "
+    "gulp grunt mocha ava nyc c8 parcel turbo pm2 tsc node npm yarn pnpm bun prisma wdio protractor nightwatch codeceptjs";
+
+inline constexpr LoadedFile kLoadedFiles[] = {
+    {"rake", "Rakefile rakefile Rakefile.rb rakefile.rb *.rake", Dialect::ruby}, {"cap", "Capfile deploy.rb", Dialect::ruby},
+    {"rake thor cap fastlane pod vagrant brew", "Rakefile rakefile Rakefile.rb *.rake Thorfile Capfile Fastfile Podfile Vagrantfile Brewfile", Dialect::make},  // sh "..."
+    {"bundle bundler", "Gemfile gems.rb", Dialect::ruby}, {"gem bundle", "*.gemspec", Dialect::ruby}, {"pod", "Podfile", Dialect::ruby},
+    {"vagrant", "Vagrantfile", Dialect::ruby}, {"brew", "Brewfile", Dialect::ruby}, {"fastlane", "Fastfile Appfile", Dialect::ruby},
+    {"guard", "Guardfile", Dialect::ruby}, {"danger", "Dangerfile", Dialect::ruby}, {"thor", "Thorfile *.thor", Dialect::ruby},
+    {"rspec", "spec_helper.rb rails_helper.rb *_spec.rb", Dialect::ruby}, {"rails rackup puma unicorn", "config.ru puma.rb application.rb seeds.rb", Dialect::ruby},
+    {"irb pry rails", ".irbrc .pryrc", Dialect::ruby},
+    {"pytest py.test tox nox coverage python python3", "conftest.py", Dialect::python}, {"pytest py.test", "test_*.py *_test.py", Dialect::python},
+    {"python python2 python3 pip pip3 pytest ipython uv poetry", "sitecustomize.py usercustomize.py", Dialect::python},
+    {"pip pip3 pipx uv poetry pdm hatch tox nox python python3 easy_install flit", "setup.py", Dialect::python},
+    {"nox", "noxfile.py", Dialect::python}, {"fab", "fabfile.py", Dialect::python}, {"invoke inv", "tasks.py", Dialect::python},
+    {"scons", "SConstruct SConscript", Dialect::python}, {"waf", "wscript", Dialect::python}, {"doit", "dodo.py", Dialect::python},
+    {"snakemake", "Snakefile *.smk", Dialect::python}, {"locust", "locustfile.py", Dialect::python}, {"alembic", "env.py", Dialect::python},
+    {"gunicorn", "gunicorn.conf.py", Dialect::python}, {"sphinx-build make", "conf.py", Dialect::python},
+    {"django-admin manage.py python python3 celery", "settings.py", Dialect::python}, {"gdb", ".gdbinit", Dialect::python},
+    {kConfigured, "*.config.js *.config.mjs *.config.cjs *.config.ts .eslintrc.js .eslintrc.cjs .babelrc.js .mocharc.js .pnpmfile.cjs gulpfile.js gulpfile.mjs "
+                  "gulpfile.ts Gruntfile.js gruntfile.js Jakefile karma.conf.js wdio.conf.js knexfile.js knexfile.ts jest.setup.js *.test.js *.test.ts *.spec.js "
+                  "*.spec.ts", Dialect::node},
+    {"composer robo dep deployer phpunit pest", "RoboFile.php deploy.php bootstrap.php *Test.php", Dialect::php},
+    {"task go-task", "Taskfile.yml Taskfile.yaml taskfile.yml taskfile.yaml", Dialect::prose}, {"composer", "composer.json", Dialect::prose},
+    {"ninja samu", "build.ninja *.ninja", Dialect::prose}, {"foreman honcho overmind hivemind goreman heroku", "Procfile Procfile.dev .foreman", Dialect::prose},
+    {"git lefthook", "lefthook.yml .lefthook.yml lefthook.yaml", Dialect::prose}, {"git pre-commit", ".pre-commit-config.yaml", Dialect::prose},
+    {"deno", "deno.json deno.jsonc", Dialect::prose}, {"air", ".air.toml", Dialect::prose}, {"tilt", "Tiltfile", Dialect::prose},
+    {"earthly", "Earthfile", Dialect::prose}, {"dvc", "dvc.yaml", Dialect::prose}, {"mise", "mise.toml .mise.toml", Dialect::prose},
+    {"poe poetry pdm hatch uv tox nox", "pyproject.toml tox.ini", Dialect::prose}, {"cargo-make makers", "Makefile.toml", Dialect::prose},
+    {"mvn ant", "pom.xml build.xml", Dialect::prose}, {"act gitlab-runner", "*.yml *.yaml", Dialect::prose}, {"terraform tofu opentofu", "*.tf", Dialect::prose},
+    {"packer", "*.pkr.hcl *.json", Dialect::prose}, {"skaffold", "skaffold.yaml", Dialect::prose}, {"melos", "melos.yaml", Dialect::prose},
+    {"nodemon", "nodemon.json", Dialect::prose}, {"lint-staged", ".lintstagedrc .lintstagedrc.json", Dialect::prose}, {"tmux", ".tmux.conf", Dialect::prose},
+    {"cargo", "build.rs", Dialect::make}, {"go mage", "magefile.go *_test.go", Dialect::make}, {"sbt", "build.sbt", Dialect::make},
+    {"gradle gradlew", "*.gradle *.gradle.kts", Dialect::make}, {"zig", "build.zig", Dialect::make}, {"mix iex", "mix.exs", Dialect::make},
+    {"rscript r", ".Rprofile", Dialect::make}, {"nextflow", "*.nf nextflow.config", Dialect::make}, {"nvim vim", "init.lua .nvimrc .exrc", Dialect::make},
+    {"git", "pre-commit post-commit pre-push commit-msg post-checkout post-merge pre-rebase prepare-commit-msg", Dialect::shell},
+};
+
+inline bool is_loaded(string_view name, string_view names) noexcept {
+  if (one_of(name, names)) return true;
+  for (std::size_t at = names.find('*'); at != string_view::npos; at = names.find('*', at + 1)) {
+    const string_view ending = names.substr(at + 1, names.find(' ', at) - at - 1);
+    const string_view before = names.substr(names.rfind(' ', at) + 1, at - names.rfind(' ', at) - 1);
+    if (name.size() > ending.size() + before.size() && ends_with(name, ending) && starts_with(name, before)) return true;
+  }
+  return false;
+}
+
+inline void ShellReader::run_loaded(Invocation& in, string_view program, std::uint32_t files) noexcept {
+  for (const LoadedFile& loaded : kLoadedFiles) {
+    if (!one_of(program, loaded.programs)) continue;
+    for (std::uint32_t i = 0; i < files && i < session_.files.size(); ++i) {
+      const WrittenFile file = session_.files[i];
+      if (file.content.kind != Stream::known) continue;
+      bool named = is_loaded(base_name(file.path), loaded.names);
+      // task -t FILE, ninja -f FILE
+      for (std::uint32_t k = 1; k < in.count && !named && loaded.dialect == Dialect::prose && program != "git"; ++k)
+        named = resolve(in.cwd, text_of(in, k)) == file.path || text_of(in, k) == file.path;
+      if (named) read_loaded(in, file.content, loaded.dialect);
+    }
+  }
+}
+
+inline void ShellReader::read_loaded(Invocation& in, const Stream& content, Dialect dialect) noexcept {
+  if (dialect == Dialect::make) return read_texts_of(in, content.text, in.span, 0);
+  Nested options;
+  options.via = via::kScript;
+  options.subshell = true;
+  if (dialect == Dialect::shell) return nested(in, content.text, in.span, options);
+  if (dialect != Dialect::prose) return other_dialect(in, dialect, content.text, in.span, via::kScript);
+  string_view rest = content.text;
+  while (!rest.empty()) {
+    const std::size_t newline = rest.find('\n');
+    string_view line = rest.substr(0, newline);
+    rest = newline == string_view::npos ? string_view() : rest.substr(newline + 1);
+    // What comes before a command: keys, signs of lists and quotes.
+    for (std::size_t at = 0; at < line.size(); ++at) {
+      const bool begins = at == 0 || holds(" \t\"'`[{:=>", line[at - 1]);
+      if (!begins || !is_name_start(line[at]) || !begins_command(line.substr(at))) continue;
+      const std::size_t next = line.find_first_not_of(' ', line.find(' ', at));
+      if (next != string_view::npos && holds("=:", line[next])) continue;  // command = ..., a key
+      line.remove_prefix(at);
+      const char quote = at > 0 && rest.data() != line.data() ? line.data()[-1] : '\0';
+      const std::size_t end = quote == '"' || quote == '\'' ? line.find(quote) : line.find_last_not_of(" \t\"'`]},<\r") + 1;
+      nested(in, line.substr(0, end), in.span, options);
+      break;
+    }
+  }
+}
+
+}  // namespace tipstaff::gate::shell
