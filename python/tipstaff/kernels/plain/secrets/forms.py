@@ -233,10 +233,10 @@ def is_setting(data: bytes) -> bool:
 def is_harmless(data: bytes) -> bool:
     """Return whether it opens nothing by its form alone.
 
-    A time (``2025-09-22T07:01:06Z``), a number (``1.142857e-07``), MySQL's or PostgreSQL's hash of a password, a colour (``#03fccf``), an identifier made of a time
-    (a UUID of version 1), a client token that Datadog publishes, the address of an Ethereum account, a number in
-    hexadecimal digits, a JSON Web Token without its signature, words with escapes for
-    blanks, how often something may be (``20/m/ip,5/m/key``).
+    A time (``2025-09-22T07:01:06Z``), a number (``1.142857e-07``), MySQL's or PostgreSQL's hash of a password, a
+    colour (``#03fccf``), an identifier made of a time (a UUID of version 1), a client token that Datadog publishes,
+    the address of an Ethereum account, a number in hexadecimal digits, a JSON Web Token without its signature, words
+    with escapes for blanks, how often something may be (``20/m/ip,5/m/key``).
     """
     if is_uuid(data) and data[14] == 0x31:
         return True
