@@ -317,7 +317,7 @@ def _is_vector(text: bytes, head: int, value: Value, words: Words, *, spaced: bo
     """Return whether a line ``Secret = 1c0a...`` is one of a block of test vectors.
 
     One of the three lines before or after it, up to an empty one, gives hexadecimal digits, or a hash of a password, to
-    what only a test of cryptography names, ``Ciphertext = 8c3c4432``, or sets what only such a test sets: ``PeerKey=BOB``.
+    what only a test of cryptography names, ``Ciphertext = 8c3c4432``, or sets what only they set: ``PeerKey=BOB``.
     """
     if value.quoted or value.end - value.start < 6:
         return False
