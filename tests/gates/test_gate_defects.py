@@ -174,6 +174,18 @@ def test_time_of_code_whose_commands_share_a_span_grows_with_the_text_alone(gate
     assert large < max(20 * small, 0.15), f"{small * 1e3:.2f} ms, then {large * 1e3:.2f} ms"
 
 
+@pytest.mark.parametrize(("shell", "piece"), [("bash", "password('a{}bcdefgh') "), ("cmd", "!x!"), ("cmd", " !x!")])
+def test_time_of_secrets_and_of_cmd_grows_with_the_text_alone(gates: EnforcementGates, shell: str, piece: str) -> None:
+    def cost(times: int) -> float:
+        text = "".join(piece.format(i) for i in range(times))
+        start = time.thread_time()
+        gates.evaluate_command(text, cwd=REPOSITORY, shell=shell)
+        return time.thread_time() - start
+
+    small, large = min(cost(2_000) for _ in range(3)), min(cost(16_000) for _ in range(3))
+    assert large < max(20 * small, 0.15), f"{small * 1e3:.2f} ms, then {large * 1e3:.2f} ms"
+
+
 def test_l2_what_a_scan_of_words_passes_is_found(gates: EnforcementGates) -> None:
     for command in (
         "rm -rf ~",

@@ -64,15 +64,20 @@ inline Stream ShellReader::load_secretly(const Stream& file) noexcept {
   return content;
 }
 
-// $(NAME) or $(NAME:.c=.o), in capitals: a variable of make, in a recipe. A shell knows no such program, and puts nothing
+// $(NAME), $(AM_V_at) or $(NAME:.c=.o), in capitals: a variable of make, in a recipe. A shell knows no such program, and puts nothing
 // there. Returns its end; null where it may be a command.
 inline const char* ShellReader::make_reference_end(const char* from) const noexcept {
   constexpr std::ptrdiff_t kLongest = 128;
   if (end_ - from < 4 || from[0] != '$' || from[1] != '(' || session_.functions.size() != 0 || session_.aliases.size() != 0) return nullptr;
   const char* p = from + 2;
-  while (p < end_ && p - from < kLongest && ((*p >= 'A' && *p <= 'Z') || *p == '_' || (p > from + 2 && is_digit(*p)))) ++p;
+  bool capitals = false, small = false;
+  for (; p < end_ && p - from < kLongest && is_name_byte(*p); ++p) {
+    capitals = capitals || (*p >= 'A' && *p <= 'Z');
+    small = small || (*p >= 'a' && *p <= 'z');
+  }
   const string_view name(from + 2, static_cast<std::size_t>(p - from - 2));
-  if (name.empty() || name == "HOME") return nullptr;
+  if (name.empty() || is_digit(name[0]) || name == "HOME") return nullptr;
+  if ((!capitals || (small && name.find('_') == string_view::npos)) && !one_of(name, "verbose gen_verbose")) return nullptr;  // AM_V_at
   if (p < end_ && *p == ':') {
     while (p < end_ && p - from < kLongest && *p != ')' && *p != '(' && !ascii::is_space(*p)) ++p;
   }

@@ -105,6 +105,7 @@ inline void ShellReader::read_redirection(Redirections& out) noexcept {
   const string_view target = made.target.text;
   if (duplicate && (target == "-" || to_number(target) >= 0 || (ends_with(target, "-") && target.size() < 4))) return;
   if ((code_.verbatim && one_of(trim(string_view(p, static_cast<std::size_t>(pos_ - p))), ". ..")) || (placeholder && (target.empty() || target == "/"))) return;  // nobody writes into a folder
+  if (target.empty() && kind == '>' && pos_ < end_ && *pos_ == '<') return;  // > <file>: no shell takes it
   if (target.empty() && pos_ > p && pos_[-1] == ')') return;  // > $(NAME) of a recipe
   if (target.empty() && kind == '<' && mark > code_.text.data() && mark[-1] == '$') return;  // $< of a recipe
   if (target.empty() && made.target.flags == 0) {
