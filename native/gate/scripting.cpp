@@ -1,6 +1,7 @@
 // Reads the inline programs of interpreters: Python, JavaScript, Perl, Ruby, PHP and awk.
 #include "tipstaff/gate/scripting/awk.hpp"
 #include "tipstaff/gate/scripting/arguments.hpp"
+#include "tipstaff/gate/scripting/deferred.hpp"
 #include "tipstaff/gate/scripting/expressions.hpp"
 #include "tipstaff/gate/scripting/files.hpp"
 #include "tipstaff/gate/scripting/functions.hpp"

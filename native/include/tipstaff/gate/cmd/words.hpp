@@ -158,6 +158,7 @@ inline std::size_t Batch::variable(std::size_t k, std::size_t end, char mark, Dr
     *flags |= word_flag::kMayBeEmpty;
     return i - k;
   }
+  constexpr std::size_t kQuoteReach = 1024;  // how far the end of a quoted command is looked for
   std::size_t stop = i;
   while (stop < end && stop < i + 64 && text_[stop] != mark && !ascii::is_space(text_[stop])) ++stop;
   if (stop < end && text_[stop] == mark && stop > i) {
@@ -178,7 +179,7 @@ inline std::size_t Batch::variable(std::size_t k, std::size_t end, char mark, Dr
       draft->put("%");
       draft->put(name);
       draft->put("%");
-    } else if (mark == '!' && text_.substr(stop + 1, end - stop - 1).find('"') != std::string_view::npos && k > 0 && text_[k - 1] == ' ') {
+    } else if (mark == '!' && k > 0 && text_[k - 1] == ' ' && text_.substr(stop + 1, end - stop - 1).substr(0, kQuoteReach).find('"') != std::string_view::npos) {
       draft->put(text_.substr(k, stop + 1 - k));  // within a quoted command, for the interpreter that gets it
     } else {
       draft->put_unknown();

@@ -9,6 +9,7 @@
 #include "tipstaff/gate/flow.hpp"
 #include "tipstaff/gate/judging/hidden_registrations.hpp"
 #include "tipstaff/gate/judging/typed_input.hpp"
+#include "tipstaff/gate/judging/typed_windows.hpp"
 #include "tipstaff/gate/links.hpp"
 #include "tipstaff/gate/paths/classes.hpp"
 #include "tipstaff/gate/paths/guarded.hpp"
@@ -69,6 +70,7 @@ class CommandJudge {
       return;
     }
     read_code(reader, dialect, whole, frame);
+    if (dialect == Dialect::shell) read_typed_windows(reader, whole, frame);
     statement_ = false;
     if (dialect != Dialect::shell && dialect != Dialect::powershell && dialect != Dialect::cmd) return;
     // Statements are typed as commands by people and tools that mean a database's own prompt.

@@ -90,6 +90,7 @@ inline std::uint32_t classify_folder(const PathParts& path) noexcept {
 
   const auto below = [&](std::uint32_t depth) noexcept -> std::uint32_t {  // a home directory's parts begin at `depth`
     if (n == depth) return kHomeRoot | kHome;
+    if (is_remade_in_project(path, depth)) return kBuild;
     if (is_home_cache(path, depth) || (n > depth + 1 && is_remade(path))) return kHome | kBuild;
     if (path.names(depth, "appdata") && path.names(depth + 1, "local") && path.names(depth + 2, "temp")) {
       return kTemporary | (n == depth + 3 ? kOutside : 0u);
@@ -140,6 +141,7 @@ inline std::uint32_t classify_folder(const PathParts& path) noexcept {
   }
   if (path.names_one_of(0, "mnt media volumes")) return bits | (n == 1 ? kSystem : kOutside);
   if (PathParts::is_unknown(path.part[0])) return bits | kUnknown;
+  if (bits == 0 && is_remade_in_project(path, 0)) return kBuild;
   return bits != 0 ? bits : kOutside;
 }
 
@@ -212,6 +214,7 @@ inline std::uint32_t classify_known(const SurroundingPaths& paths, const PathPar
   if (to_home == Relation::same) return bits | kHome | kHomeRoot;
   if (to_home == Relation::inside) {
     const std::uint32_t depth = paths.home.count;
+    if (is_remade_in_project(path, depth)) return bits | kBuild;
     if (is_home_cache(path, depth) || (path.count > depth + 1 && is_remade(path))) bits |= kBuild;
     std::uint32_t place = classify_folder(path);
     if ((classify_folder(paths.home) & kTemporary) != 0) place &= ~kTemporary;

@@ -7,6 +7,7 @@
 //   @answers PROGRAM WORDS...          words that ask for what a person alone may do, or code that calls for it
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <new>
 #include <string_view>
@@ -191,7 +192,9 @@ class GuardedPaths {
     if (cwd.empty()) return true;
     OwnPaths& own = this->own();
     if (own.has_folder(cwd)) return own.is_apart();
-    bool apart = cwd[0] == '/' && cwd.find("/.") == std::string_view::npos && cwd.find_first_of(kOpen) == std::string_view::npos;
+    bool apart = cwd[0] == '/';
+    for (std::size_t i = 0; i < cwd.size() && apart; ++i)
+      apart = kClosed[static_cast<unsigned char>(cwd[i])] && (cwd[i] != '.' || cwd[i - 1] != '/');
     if (apart) {
       PathParts path;
       path_detail::take_path(cwd, &path);
@@ -356,6 +359,11 @@ class GuardedPaths {
   }
 
   static constexpr char kOpen[] = {'*', '?', '[', kUnknownPart, 0};  // a part with one of them has several names
+  static constexpr auto kClosed = []() constexpr noexcept {
+    std::array<bool, 256> closed{};
+    for (std::size_t c = 0; c < 256; ++c) closed[c] = c != '*' && c != '?' && c != '[' && c != static_cast<unsigned char>(kUnknownPart);
+    return closed;
+  }();
 
   const Surroundings& around_;
   KnownPaths& paths_;

@@ -89,13 +89,14 @@ class TextHints {
     const char* const bytes = text.data();
     const std::size_t size = text.size();
     Leads found;
+    Turns turns{text};
     std::uint32_t always = 0, doubled = 0;
     std::size_t at = 0;
     for (; at + 16 <= size; at += 16) {
       find_leads(bytes + at, &found);
       always |= found.always;
       doubled |= found.doubled & (found.doubled << 1 | static_cast<std::uint32_t>(at != 0 && bytes[at - 1] == 'f'));
-      if (found.looked != 0 && lead_at(text, at, found.looked)) return true;
+      if (found.looked != 0 && lead_at(turns, at, found.looked)) return true;
     }
     if (at != size) {
       // Some bytes again, where there are as many.
@@ -109,32 +110,44 @@ class TextHints {
       always |= found.always;
       doubled |= found.doubled & found.doubled << 1;
       if (from != 0 && bytes[from - 1] == 'f') doubled |= found.doubled & 1;
-      if (found.looked != 0 && lead_at(text, from, found.looked)) return true;
+      if (found.looked != 0 && lead_at(turns, from, found.looked)) return true;
     }
     return always != 0 || (doubled != 0 && holds(text, kOwnName)) || (!are_usual_ && holds_unusual(text));
   }
 
  private:
   static bool is_rooted(std::string_view path) noexcept { return path.empty() || path[0] == '/'; }
+  // A text, and whether an escape or a pipe in it may turn a name round: looked for once, when first asked.
+  struct Turns {
+    std::string_view text;
+    bool known = false, found = false;
+
+    bool any() noexcept {
+      if (!known) found = text.find('\\') != std::string_view::npos || text.find('|') != std::string_view::npos;
+      known = true;
+      return found;
+    }
+  };
   // `looked`: bits of the bytes from `at` on.
-  [[gnu::noinline]] bool lead_at(std::string_view text, std::size_t at, std::uint32_t looked) const noexcept {
+  [[gnu::noinline]] bool lead_at(Turns& turns, std::size_t at, std::uint32_t looked) const noexcept {
     for (; looked != 0; looked &= looked - 1)
-      if (leads(text, at + static_cast<std::size_t>(lowest_bit(looked)))) return true;
+      if (leads(turns, at + static_cast<std::size_t>(lowest_bit(looked)))) return true;
     return false;
   }
-  bool leads(std::string_view text, std::size_t at) const noexcept {
+  bool leads(Turns& turns, std::size_t at) const noexcept {
+    const std::string_view text = turns.text;
     const char before = at == 0 ? ' ' : text[at - 1], after = at + 1 < text.size() ? text[at + 1] : ' ';
     switch (text[at]) {
-      case '~': return !ascii::is_digit(after) || !within_name(text, at);  // HEAD~2
+      case '~': return !ascii::is_digit(after) || !within_name(turns, at);  // HEAD~2
       case '.':  // a name, or the second of two
-        if (before == '.') return !ascii::is_name(after) || !within_name(text, at - 1);  // main..HEAD
-        return is_apart(before) || (at >= 2 && text[at - 2] == '-') || (at + 1 == text.size() && !within_name(text, at));
+        if (before == '.') return !ascii::is_name(after) || !within_name(turns, at - 1);  // main..HEAD
+        return is_apart(before) || (at >= 2 && text[at - 2] == '-') || (at + 1 == text.size() && !within_name(turns, at));
       default: break;
     }
     if (ascii::is_name(after)) return begins(text, at, paths_[0]) || begins(text, at, paths_[1]);
     // dist/, node_modules/@types, https://
     if (after == '/') return !ascii::ends_with(text.substr(0, at), "http:") && !ascii::ends_with(text.substr(0, at), "https:");
-    return (after != ' ' && after != '@' && after != '-' && after != '+') || !within_name(text, at);
+    return (after != ' ' && after != '@' && after != '-' && after != '+') || !within_name(turns, at);
   }
   // What a path may begin after.
   static bool is_apart(char c) noexcept {
@@ -142,9 +155,9 @@ class TextHints {
   }
   // Whether a byte continues a name. Not in `-Xname`, where it begins one, nor where an escape may end before it, or a
   // pipe may turn it round.
-  bool within_name(std::string_view text, std::size_t at) const noexcept {
-    return are_rooted_ && at != 0 && ascii::is_name(text[at - 1]) && (at < 2 || text[at - 2] != '-') && text.find('\\') == std::string_view::npos &&
-           text.find('|') == std::string_view::npos;
+  bool within_name(Turns& turns, std::size_t at) const noexcept {
+    const std::string_view text = turns.text;
+    return are_rooted_ && at != 0 && ascii::is_name(text[at - 1]) && (at < 2 || text[at - 2] != '-') && !turns.any();
   }
   // `/home`, and not `/homework`.
   static bool begins(std::string_view text, std::size_t at, std::string_view path) noexcept {

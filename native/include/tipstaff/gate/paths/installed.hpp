@@ -72,6 +72,7 @@ inline constexpr std::string_view kSystemPrograms =
 inline constexpr SharedFolder kSharedFolders[] = {
     {"opt", "", ""},
     {"usr", "src", ""},
+    {"var", "www", ""},
     {"usr", "include", ""},
     {"usr", "share", "ca-certificates dbus-1 doc dpkg fonts gtk-doc help info initramfs-tools keyrings locale man pam pam-configs perl perl5 polkit-1 python3 "
                      "selinux systemd terminfo x11 zoneinfo"},

@@ -350,9 +350,11 @@ inline bool is_build(const PathParts& path, std::uint32_t first) noexcept {
 }
 
 // What only a tool makes, and makes again, whatever the folder that it is in. Below it nothing is left open.
-inline bool is_remade(const PathParts& path) noexcept {
+// `hidden`: whether a folder above it is one of programs, not of a project (~/.nvm, AppData), from the part `from` on.
+inline bool is_remade(const PathParts& path, std::uint32_t from = 0, bool* hidden = nullptr) noexcept {
   bool remade = false;
   for (std::uint32_t i = 0; i < path.count; ++i) {
+    const bool above = remade;
     if (PathParts::is_unknown(path.part[i])) {
       if (remade) return false;
     } else if (!path.has_glob(path.part[i])) {
@@ -361,8 +363,16 @@ inline bool is_remade(const PathParts& path) noexcept {
                                               ".ipynb_checkpoints .sass-cache .terragrunt-cache .stack-work dist-newstyle zig-cache .zig-cache elm-stuff "
                                               "htmlcov .venv cmakefiles cmake-build-debug cmake-build-release autom4te.cache");
     }
+    if (hidden != nullptr && !above && !remade && i >= from && (path.part[i][0] == '.' || ascii::one_of(path.part[i], "appdata library")))
+      *hidden = true;
   }
   return remade;
+}
+
+// The same, in a folder of somebody's project: at least one folder below the part `from`.
+inline bool is_remade_in_project(const PathParts& path, std::uint32_t from) noexcept {
+  bool hidden = false;
+  return path.count > from + 1 && is_remade(path, from, &hidden) && !hidden;
 }
 
 inline constexpr NameSigns kDatabaseEndings(

@@ -216,7 +216,7 @@ struct PathParts {
       const char* at = start;
       while (at != end && *at != '/' && *at != other) ++at;
       push({start, static_cast<std::size_t>(at - start)});
-      if (at == end) break;
+      if (at == end || too_long) break;
       start = at;
     }
     ends_in_slash = !text.empty() && (text.back() == '/' || (backslashes && text.back() == '\\'));

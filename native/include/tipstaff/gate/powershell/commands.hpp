@@ -304,13 +304,7 @@ inline Value PowerShell::command(const Value& name, std::size_t start, const Val
   } else if (ascii::ends_with(written, ".ps1")) {
     read_included(reader_, Dialect::powershell, name.known, frame_);
   } else if (base.find('-') != std::string_view::npos && base[0] != '-' && ascii::is_letter(base[0]) &&
-             ascii::one_of(base.substr(0, base.find('-')),
-                           "add approve backup block checkpoint clear close complete compress confirm connect convert copy debug deny disable "
-                           "disconnect dismount edit enable enter exit expand export find format get grant group hide import initialize install "
-                           "invoke join limit lock measure merge mount move new open optimize out ping pop protect publish push read receive "
-                           "redo register remove rename repair request reset resize resolve restart restore resume revoke save search select "
-                           "send set show skip split start step stop submit suspend switch sync test trace unblock undo uninstall unlock "
-                           "unprotect unpublish unregister update use wait watch write")) {
+             ascii::one_of(base.substr(0, base.find('-')), kVerbs)) {
     plain(base, given, count, input, piped, span);
   } else {
     external(name, given, count, span);

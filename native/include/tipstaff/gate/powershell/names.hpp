@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tipstaff/gate/tree/ascii.hpp"
+#include "tipstaff/gate/tree/cmdlet_names.hpp"
 
 namespace tipstaff::gate::powershell {
 

@@ -15,7 +15,10 @@ namespace tipstaff::gate::powershell {
 class PowerShell : private Values {
  public:
   PowerShell(Reader& reader, const Code& code, const Frame& frame) noexcept
-      : Values(*reader.tree), reader_(reader), code_(code), frame_(frame), text_(code.text), end_(code.text.size()) {}
+      : Values(*reader.tree), reader_(reader), code_(code), frame_(frame), text_(code.text), end_(code.text.size()) {
+    shells_words_ = (frame_.via & via::kShellsWords) != 0;
+    frame_.via &= ~via::kShellsWords;
+  }
 
   void read() noexcept {
     while (at_ < end_) {
@@ -81,6 +84,7 @@ class PowerShell : private Values {
   Value pipeline() noexcept;
   Value element(const Value& input, bool piped) noexcept;
   bool assignment() noexcept;
+  bool is_strange() const noexcept;
   bool typed_assignment() noexcept;
   void redirections() noexcept;
 
@@ -125,7 +129,7 @@ class PowerShell : private Values {
   const Argument* called_with_ = nullptr;  // arguments of the function whose body is read
   Known seen_file_;
   Span connect_span_;
-  bool open_ = false, depth_reported_ = false, connects_ = false, evaluates_ = false, has_file_ = false;
+  bool open_ = false, depth_reported_ = false, connects_ = false, evaluates_ = false, has_file_ = false, shells_words_ = false;
 };
 
 }  // namespace tipstaff::gate::powershell

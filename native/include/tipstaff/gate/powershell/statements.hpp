@@ -208,6 +208,7 @@ inline Value PowerShell::element(const Value& input, bool piped) noexcept {
     return command(target, start, input, piped);
   }
   if (c == '$' && assignment()) return Value{};
+  if (c == '$' && shells_words_ && !piped && is_strange()) tree_.add_uncertainty(Unresolved::program, code_.at(at_, at_), frame_.carrier);
   if (c == '[' && typed_assignment()) return Value{};
   if (c == '$' || c == '"' || c == '\'' || c == '(' || c == '@' || c == '[' || c == '{' || ascii::is_digit(c) || c == '!' || (c == '-' && !ascii::is_letter(peek(1)))) {
     if (c == '{') {
@@ -228,6 +229,18 @@ inline Value PowerShell::element(const Value& input, bool piped) noexcept {
   }
   const Value name = argument_word();
   return command(name, start, input, piped);
+}
+
+// A variable that nothing here sets, where a statement begins: in a shell's quotes the shell may put a command there.
+inline bool PowerShell::is_strange() const noexcept {
+  std::size_t i = at_ + 1;
+  while (i < end_ && (ascii::is_name(text_[i]) || text_[i] == ':')) ++i;
+  const std::string_view name = text_.substr(at_ + 1, i - at_ - 1);
+  if (name.empty() || find(name) != nullptr) return false;
+  if (i < end_ && (text_[i] == '.' || text_[i] == '[') && i + 1 < end_ && !ascii::is_space(text_[i + 1])) return false;
+  if (name == "_") return level_ < 2;
+  return !ascii::starts_with(name, "env:") &&
+         !ascii::one_of(name, "true false null home pwd error host input args matches lastexitcode psversiontable pshome profile pid psitem this");
 }
 
 inline bool PowerShell::assignment() noexcept {

@@ -62,6 +62,7 @@ class Matcher {
 
  private:
   static constexpr std::uint32_t kChain = 64;  // how far pipes and carriers are followed
+  static constexpr std::uint32_t kFed = 512;    // commands before and after one that may feed it
 
   void judge(std::uint32_t table, const Word& word, Finding* finding) noexcept {
     std::uint32_t classes = classes_of(command_, word);
@@ -213,10 +214,23 @@ class Matcher {
                    std::uint32_t Command::*next) const noexcept {
     for (std::uint32_t steps = 0; start != kNone && steps < kChain; ++steps) {
       const Command& other = tree_.command(start);
-      if (matches_any(image_, first, count, other.program)) return true;
+      if (matches_any(image_, first, count, keeps_names(other) ? std::string_view("cut:names") : other.program)) return true;
       start = other.*next;
     }
     return false;
+  }
+  // cut -d= -f1: what is before the first equals sign of each line, and nothing of the values.
+  bool keeps_names(const Command& command) const noexcept {
+    if (command.program != "cut") return false;
+    const Word* const words = tree_.arguments(command);
+    bool equals = false, field = false;
+    for (std::uint32_t i = 0; i < command.word_count; ++i) {
+      const std::string_view text = words[i].text, after = i + 1 < command.word_count ? words[i + 1].text : std::string_view();
+      if (text == "-d=" || (text == "-d" && after == "=")) equals = true;
+      else if (text == "-f1" || (text == "-f" && after == "1")) field = true;
+      else if (text != "=" && text != "1") return false;
+    }
+    return equals && field;
   }
   bool reads_path(std::uint32_t table, const Command& command) const noexcept {
     const Word* words = tree_.arguments(command);
@@ -260,9 +274,11 @@ class Matcher {
     const auto inside = [&](const Command& other) noexcept {
       return other.span.start >= span.start && other.span.end <= span.end;
     };
-    for (std::uint32_t i = index + 1; i < tree_.command_count() && inside(tree_.command(i)); ++i)
+    const std::uint32_t end = tree_.command_count() - index > kFed ? index + kFed : tree_.command_count();
+    for (std::uint32_t i = index + 1; i < end && inside(tree_.command(i)); ++i)
       if (fed_by(table, tree_.command(i))) return true;
-    for (std::uint32_t i = index; i-- > 0 && inside(tree_.command(i));)
+    const std::uint32_t begin = index > kFed ? index - kFed : 0;
+    for (std::uint32_t i = index; i-- > begin && inside(tree_.command(i));)
       if (fed_by(table, tree_.command(i))) return true;
     return false;
   }

@@ -344,6 +344,7 @@ inline void ScriptReader::option_value(Value* options, std::string_view key, con
     has_input_seen_ = true;
   }
   if (!mongo_ && value.kind == Value::text && ascii::one_of(key, "query sql statement")) read_statement(value);  // command({query: "DROP TABLE t"})
+  if (!mongo_ && ascii::equals(key, "text") && value.is_text() && is_statement(ascii::trim(value.known.text))) read_statement(value);  // query({text: "DROP TABLE t"})
   if (value.kind == Value::content) {
     file_seen_ = value.known;
     has_file_seen_ = true;

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "tipstaff/gate/scripting/reader.hpp"
-#include "tipstaff/gate/scripting/verbs.hpp"
 
 namespace tipstaff::gate::program {
 
@@ -350,76 +349,6 @@ inline Value ScriptReader::expression_body(Function* function) noexcept {
   function->body_stop = previous_stop_ > function->body ? previous_stop_ : function->body;
   ends(function);
   return defined(*function);
-}
-
-inline void ScriptReader::keep_for_later(const Value& value) noexcept {
-  if (value.kind != Value::object || kept_count_ == kKept || !does_harm(find_call(language_, value.known.text))) return;
-  kept_[kept_count_++] = value.known.text;
-}
-
-// A call of what is not known, with texts, where functions that do harm were kept: it may be any of them.
-inline Value ScriptReader::call_kept(const Arguments& arguments, Span at) noexcept {
-  const Value& first = arguments.at(0);
-  Value result;
-  for (std::uint32_t i = 0; i < kept_count_ && (first.is_text() || first.is_several()); ++i) result = act(find_call(language_, kept_[i]), arguments, at, kept_[i]);
-  return result;
-}
-
-// The environment as a whole is what a file of secrets is.
-inline Value ScriptReader::whole_environment(const Value& value, Span at) noexcept {
-  if (value.kind != Value::object || !ascii::one_of(value.known.text, "os.environ os.environb process.env environ deno.env.toobject bun.env")) return value;
-  Value content;
-  content.kind = Value::content;
-  content.known = Known{"/proc/self/environ", at, false, 0};
-  return content;
-}
-
-// f.call(null, x), f.apply(null, [x]), f.bind(null, x), Reflect.apply(f, null, [x]), f.__call__(x). Null: none of them.
-inline const Value* ScriptReader::called_through(std::string_view base, std::string_view last, const Arguments& arguments, Span at) noexcept {
-  const bool reflected = base == "Reflect" && last == "apply";
-  if (!reflected && !ascii::one_of(last, language_ == Language::node ? "call apply bind" : "__call__")) return nullptr;
-  const std::string_view function = !reflected ? base : arguments.at(0).kind == Value::object ? arguments.at(0).known.text : std::string_view();
-  const Action action = function.empty() ? Action::none : find_call(language_, function);
-  if (action == Action::none) return nullptr;
-  Arguments inner;
-  inner.bits = arguments.bits;
-  const std::uint32_t first = reflected ? 2 : language_ == Language::node ? 1 : 0;
-  const Value& list = arguments.at(first);
-  if (last == "apply" && list.kind == Value::list) {
-    for (std::uint32_t i = 0; i < list.count && inner.count < Arguments::kMost; ++i) inner.value[inner.count++] = text_value(memory_.item(list.first + i));
-  } else {
-    for (std::uint32_t i = first; i < arguments.count; ++i) inner.value[inner.count++] = arguments.at(i);
-  }
-  inner.written = inner.count;
-  result_ = inner.count > 0 ? act(action, inner, at, function) : object(function);
-  return &result_;
-}
-
-// A text that is a statement of SQL, handed to what by its name runs one: execute_string, db.run, client.command.
-inline void ScriptReader::run_statement(std::string_view last, const Arguments& arguments) noexcept {
-  if (!ascii::one_of(last, "run do batch send perform")) {
-    bool runs = false;
-    for (const std::string_view part : {"exec", "query", "sql", "statement", "command", "script"}) runs = runs || find_folded(last, part) != std::string_view::npos;
-    if (!runs) return;
-  }
-  for (std::uint32_t i = 0; i < arguments.count && i < 2; ++i) {
-    const std::string_view text = arguments.at(i).is_text() ? ascii::trim(arguments.at(i).known.text) : std::string_view();
-    if (is_statement(text)) read_statement(arguments.at(i));
-  }
-}
-
-// Whether a text is a statement by its first words, and no title: DROP TABLE, DELETE FROM, UPDATE ... SET.
-inline bool ScriptReader::is_statement(std::string_view text) noexcept {
-  const std::size_t end = text.find_first_of(" \t\n");
-  if (end == std::string_view::npos) return false;
-  const std::string_view verb = text.substr(0, end), rest = ascii::trim(text.substr(end));
-  const std::string_view object = rest.substr(0, rest.find_first_of(" \t\n;("));
-  if (ascii::equals(verb, "truncate") || ascii::equals(object, "$$") || (ascii::one_of(verb, "grant revoke") && ascii::equals(object, "all"))) return true;
-  if (ascii::equals(verb, "update")) return find_folded(rest, " set ") != std::string_view::npos;
-  if (ascii::one_of(verb, "with begin")) return rest.find(';') != std::string_view::npos || rest.find('(') != std::string_view::npos;
-  return ascii::one_of(verb, "drop delete alter merge create revoke grant") &&
-         ascii::one_of(object, "table tables database schema index view user role from into keyspace function procedure trigger type sequence materialized external temporary warehouse stream "
-                               "measurement series bucket or owned select insert column constraint extension policy publication subscription tablespace");
 }
 
 // Functions among the arguments of a call that nothing is known of: each runs with what is after it, as in

@@ -20,9 +20,10 @@ class LibraryCalls {
   void read() noexcept {
     if (code_.text.size() > kLongest) return;
     bool any = holds_taking(code_.text);
-    for (const std::string_view sign : {std::string_view(".del"), std::string_view(".rm("), std::string_view(".push("), std::string_view(".to_sql("), std::string_view("'rm -"), std::string_view("olicy("), std::string_view(".put_"), std::string_view(".create_access"), std::string_view(".authorize_"), std::string_view("call_command"), std::string_view(".updateMany({}"), std::string_view(".synchronize("), std::string_view(".all().update("), std::string_view("objects.update("), std::string_view(".query.update("), std::string_view("DELETE"), std::string_view("scale"), std::string_view("force")})
+    for (const std::string_view sign : {std::string_view(".del"), std::string_view(".rm("), std::string_view(".push("), std::string_view(".to_sql("), std::string_view("'rm -"), std::string_view("olicy("), std::string_view(".put_"), std::string_view(".create_access"), std::string_view(".authorize_"), std::string_view("call_command"), std::string_view(".updateMany({}"), std::string_view(".synchronize("), std::string_view(".all().update("), std::string_view("objects.update("), std::string_view(".query.update("), std::string_view("DELETE"), std::string_view("scale"), std::string_view("force"), std::string_view("FLUSH")})
       any = any || code_.text.find(sign) != std::string_view::npos;
     if (!any) return;
+    mutates_ = code_.text.find("mutation") != std::string_view::npos;
     asks_ = code_.text.find("DELETE") != std::string_view::npos || code_.text.find("'delete'") != std::string_view::npos || code_.text.find("\"delete\"") != std::string_view::npos;
     if (language_ == Language::python && (code_.text.find(" for ") != std::string_view::npos || code_.text.find("lambda ") != std::string_view::npos)) {
       names_only_ = true;
@@ -302,6 +303,8 @@ class LibraryCalls {
     }
     if (name == "update" || asks_for_deletion(arguments)) return true;
     if (ascii::one_of(name, "sendcommand send_command execute_command command command! cmd exec!")) return has("rm -") || holds_taking(arguments);
+    if (mutates_ && find_folded(arguments.substr(0, kArgumentBytes), "mutation") != std::string_view::npos) return true;
+    if (ascii::one_of(name, "send sendall write sendline execute_kw rpc invoke")) return has("flush_all") || has("FLUSH") || has("unlink") || has("delete");
     if (name == "new") return std::string_view(chains_[level_].text, chains_[level_].size).find("http.delete.") != std::string_view::npos;  // Net::HTTP::Delete.new
     if (name.find("scale") != std::string_view::npos) return has("0");
     if (name == "checkout") return has("force");
@@ -378,7 +381,7 @@ class LibraryCalls {
   Lexer lexer_;
   Dialect dialect_;
   Language language_;
-  bool bare_, names_only_ = false, mocked_ = false, asks_ = false, defines_ = false;
+  bool bare_, names_only_ = false, mocked_ = false, asks_ = false, mutates_ = false, defines_ = false;
   bool has_classes_ = language_ == Language::ruby || language_ == Language::php || language_ == Language::perl;
   ChainVariables variables_;
   Origins origins_;

@@ -209,7 +209,7 @@ inline Arguments ScriptReader::single(const Value& value) noexcept {
 
 inline Value ScriptReader::text_method(const Value& self, std::string_view name, const Arguments& arguments, Span at) noexcept {
   if (ascii::one_of(name, "decode encode strip trim lstrip rstrip tostring to_s trimend trimstart freeze chomp dup tolowercase lower "
-                          "downcase normalize valueof shellescape as_posix expandtabs str concat_")) {
+                          "downcase normalize valueof getpathname getrealpath shellescape as_posix expandtabs str concat_")) {
     if (ascii::equals(name, "decode") && arguments.at(0).kind == Value::text) {
       if (ascii::one_of(arguments.at(0).known.text, "base64")) return decoded(self, false);
       if (ascii::one_of(arguments.at(0).known.text, "hex")) return decoded(self, true);

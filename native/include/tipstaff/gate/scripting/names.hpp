@@ -271,7 +271,7 @@ inline bool ScriptReader::opens_memory(std::string_view name, std::string_view l
   if (ascii::one_of(name, "mongomock.mongoclient fakeredis.fakeredis fakeredis.fakestrictredis")) return true;
   const std::string_view path = arguments.at(0).kind == Value::text ? arguments.at(0).known.text : std::string_view("?");
   return path == "sqlite://" || path.find(":memory:") != std::string_view::npos || (arguments.written == 0 && ascii::starts_with(name, "duckdb")) ||
-         ((ascii::starts_with(path, "/tmp/") || ascii::starts_with(path, "sqlite:////tmp/")) && path.find("..") == std::string_view::npos);
+         (arguments.at(0).known.flags & word_flag::kTemporary) != 0 || ((ascii::starts_with(path, "/tmp/") || ascii::starts_with(path, "sqlite:////tmp/")) && path.find("..") == std::string_view::npos);
 }
 
 // os.open(path, os.O_WRONLY | os.O_TRUNC)
@@ -378,29 +378,10 @@ inline Value ScriptReader::plain_call(std::string_view name, std::string_view la
     feed(arguments.at(0), arguments.at(1), at);
     return Value{};
   }
-  if (is_python() && ascii::equals(last, "methodcaller") && arguments.at(0).kind == Value::text) {  // methodcaller("system", "rm x")(os)
-    Arguments inner;
-    for (std::uint32_t i = 1; i < arguments.count; ++i) inner.value[inner.count++] = arguments.at(i);
-    inner.written = inner.count;
-    for (const std::string_view module : {"os", "subprocess", "shutil"}) {
-      const Value whole = member(object(module), arguments.at(0).known.text);
-      if (inner.count > 0 && whole.kind == Value::object) act(find_call(language_, whole.known.text), inner, at, whole.known.text);
-    }
-    return Value{};
-  }
-  if (ascii::one_of(last, "urandom token_bytes randbytes randombytes random_bytes encrypt")) {
-    Value bytes;
-    bytes.bits = option::kScrambled;
-    return bytes;
-  }
-  if (arguments.named.kind == Value::list && arguments.named.count > 0 && ascii::one_of(last, "stream exec_create execcreate exec_run create_exec ws_exec")) {
-    run_list(arguments.named, at);  // a program in a container
-    return Value{};
-  }
-  if (ascii::equals(last, "unlink") && arguments.at(0).is_text() && arguments.at(0).known.text.find('/') != std::string_view::npos) emit_one("rm", at, arguments.at(0));
+  if (const Value* done = known_by_name(last, arguments, at)) return *done;
   run_statement(last, arguments);
   hand_over(last, arguments, at);
-  if (ascii::equals(last, "partial") && (arguments.at(0).kind == Value::object || arguments.at(0).kind == Value::function)) return arguments.at(0);
+  if (ascii::one_of(last, "partial promisify pify denodeify") && (arguments.at(0).kind == Value::object || arguments.at(0).kind == Value::function)) return arguments.at(0);
   if (ascii::one_of(last, "post put patch") && (arguments.has_file || (arguments.bits & option::kSends) != 0)) {
     return act(Action::send, arguments, at, name);
   }

@@ -116,6 +116,7 @@ class ScriptReader : private Actions {
   Value call_kept(const Arguments& arguments, Span at) noexcept;
   Value whole_environment(const Value& value, Span at) noexcept;
   const Value* called_through(std::string_view base, std::string_view last, const Arguments& arguments, Span at) noexcept;
+  const Value* known_by_name(std::string_view last, const Arguments& arguments, Span at) noexcept;
   static bool is_statement(std::string_view text) noexcept;
   void run_statement(std::string_view last, const Arguments& arguments) noexcept;
   void hand_over(std::string_view last, const Arguments& arguments, Span at) noexcept;

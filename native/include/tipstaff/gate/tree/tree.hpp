@@ -142,6 +142,14 @@ class Tree {
     }
   }
 
+  // Takes away those of these reasons, as bits.
+  void forget_uncertainties(std::uint32_t reasons) noexcept {
+    std::uint32_t kept = 0;
+    for (std::uint32_t i = 0; i < uncertain_count_; ++i)
+      if ((reasons >> static_cast<std::uint32_t>(uncertain_[i].reason) & 1) == 0) uncertain_[kept++] = uncertain_[i];
+    uncertain_count_ = kept;
+  }
+
   // The body of a function, whose first commands and uncertainties are these, runs only where it is called.
   void mark_definition(std::uint32_t first_command, std::uint32_t last_command, std::uint32_t first_open, std::uint32_t last_open) noexcept {
     for (std::uint32_t i = first_command; i < last_command; ++i) command(i).via |= via::kDefinition;

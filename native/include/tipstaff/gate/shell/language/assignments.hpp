@@ -5,6 +5,16 @@
 
 namespace tipstaff::gate::shell {
 
+// Names that others depend on, wherever the word is in them.
+inline bool is_feared_name(string_view name) noexcept {
+  for (const string_view part : {string_view("prod"), string_view("prd"), string_view("live"), string_view("stag")})
+    if (name.find(part) != string_view::npos) return true;
+  return false;
+}
+
+// Variables that say which account or stage a tool of infrastructure works on.
+inline constexpr string_view kTargets = "AWS_PROFILE AWS_DEFAULT_PROFILE STAGE DEPLOY_ENV ENVIRONMENT ENV APP_ENV PULUMI_STACK CDK_ENV SST_STAGE CONVEX_DEPLOYMENT KUBECONFIG";
+
 // name=value at pos_, before a command or alone.
 inline bool ShellReader::read_assignment(std::uint32_t mark) noexcept {
   if (tree_.pending() != mark || !is_name_start(*pos_)) return false;
@@ -131,15 +141,24 @@ inline void ShellReader::read_index(string_view text) noexcept {
   pos_ = stopped_ ? end : at;
 }
 
+// ALLOW_PROD_MIGRATIONS, FORCE_PRODUCTION_SEED: what scripts ask for before they touch production.
+inline bool overrides_protection(string_view name) noexcept {
+  if (name == "DISABLE_DATABASE_ENVIRONMENT_CHECK") return true;
+  if (name.find("PROD") == string_view::npos) return false;
+  for (const string_view verb : {"ALLOW", "FORCE", "CONFIRM", "OVERRIDE", "BYPASS", "SKIP", "DISABLE", "UNSAFE", "DANGER", "I_KNOW", "I_REALLY", "YES_"})
+    if (name.find(verb) != string_view::npos) return true;
+  return false;
+}
+
 // Variables whose text some program runs.
 inline void ShellReader::read_code_variable(string_view name, const Value& value, Span span) noexcept {
-  if (names_database(name)) session_.names_environment = true;
+  if (names_database(name) || (one_of(name, kTargets) && is_feared_name(value.text))) session_.names_environment = true;
   // Variables that switch checks off are said as a command, since rules look at nothing else.
   if (one_of(name, "HUSKY HUSKY_SKIP_HOOKS LEFTHOOK LEFTHOOK_EXCLUDE SKIP PRE_COMMIT_ALLOW_NO_CONFIG OVERCOMMIT_DISABLE "
                    "SKIP_SIMPLE_GIT_HOOKS GIT_CONFIG_KEY_0 GIT_CONFIG_PARAMETERS NODE_TLS_REJECT_UNAUTHORIZED "
                    "TERRAGRUNT_NON_INTERACTIVE TG_NON_INTERACTIVE TIPSTAFF_STATE XDG_STATE_HOME CLAUDE_CONFIG_DIR CLAUDE_CODE_SIMPLE CODEX_HOME "
                    "CLAUDE_PROJECT_DIR CURSOR_PROJECT_DIR GEMINI_PROJECT_DIR") ||
-      starts_with(name, "TF_CLI_ARGS")) {
+      starts_with(name, "TF_CLI_ARGS") || overrides_protection(name)) {
     Word word;
     word.text = tree_.join(tree_.join(tree_.copy(name), "="), value.text);
     word.span = span;

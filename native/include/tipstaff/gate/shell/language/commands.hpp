@@ -21,6 +21,15 @@ inline bool ShellReader::is_flag(const Invocation& in) noexcept {
   return is_name(text) && session_.find(text) == nullptr;
 }
 
+// for t in ./tests/test_*; do $t; done: which file of the repository it is does not matter, as with any that is named.
+inline bool ShellReader::is_own_program(const Invocation& in) noexcept {
+  const Word& name = argument(in, 0);
+  const string_view place = reader_.surroundings->cwd, text = name.text;
+  if (!name.has(word_flag::kGlob) || name.has(word_flag::kUnknown) || text.empty() || text[0] == '/' || text[0] == '~') return false;
+  const bool below = place.size() > 5 && starts_with(in.cwd, place) && (in.cwd.size() == place.size() || in.cwd[place.size()] == '/');
+  return below && (in.via & (via::kRemote | via::kContainer)) == 0 && holds(text, '/') && text.find("..") == string_view::npos;
+}
+
 // ${{ matrix.run }} x of a pipeline, $Name = 'x' and $env:NAME="x" of PowerShell: no shell starts a program there. What a
 // pattern names in a container are arguments of its own program: docker run IMAGE scripts/*.sh
 inline bool ShellReader::is_written_for_others(const Invocation& in) noexcept {
@@ -106,6 +115,10 @@ inline void ShellReader::run(Invocation& in) noexcept {
   if (command.node != kNone) {
     tree_.node(command.node).command = in.command;
     in.node = command.node;
+  }
+  if (command.program.empty() && is_own_program(in)) {
+    in.output.kind = Stream::unknown;
+    return;
   }
   // $SUDO rm: what may be nothing leaves the next word in its place.
   const auto run_next = [&]() noexcept {

@@ -16,7 +16,15 @@ inline string_view ShellReader::program_name(const Word& word) noexcept {
     // npx "eslint@$VERSION": of a package with its version the name is known.
     const std::size_t version = name.find('@');
     if (version != string_view::npos && version > 0) name = name.substr(0, version);
-    if (holds(name, kUnknownPart)) return {};
+    if (const std::size_t open = name.find(kUnknownPart); open != string_view::npos) {
+      // scan-build-$VERSION: of a name with a dash that begins no program that is feared, all but its end is known.
+      string_view known = name.substr(0, open);
+      if (name.find_first_not_of(kUnknownPart, open) != string_view::npos || known.size() < 6 || !holds(known, '-') || starts_with(known, "git-") || word.has(word_flag::kGlob)) return {};
+      for (const string_view feared : kFeared)
+        if (starts_with(feared, known)) return {};
+      while (known.back() == '-') known.remove_suffix(1);
+      name = known;
+    }
   }
   bool capitals = false;
   for (const char c : name) capitals = capitals || (c >= 'A' && c <= 'Z');
@@ -35,8 +43,11 @@ inline string_view ShellReader::program_name(const Word& word) noexcept {
   if (const std::size_t version = name.find('@'); version != string_view::npos && version > 0 && name[0] != '@') {
     name = name.substr(0, version);
   }
-  // [INFO] as a whole names files of one letter.
-  if (word.has(word_flag::kGlob) && name.size() > 2 && name[0] == '[' && name.find(']') + 1 == name.size()) return name;
+  // [INFO] as a whole names files of one letter; [INFO is no pattern.
+  if (word.has(word_flag::kGlob) && name.size() > 2 && name[0] == '[' && name.find_first_of("*?") == string_view::npos) {
+    const std::size_t close = name.find(']');
+    if (close == string_view::npos || close + 1 == name.size()) return name;
+  }
   if (word.has(word_flag::kGlob) && name != "[" && name.find_first_of("*?[") != string_view::npos) {
     for (const string_view feared : kFeared) {
       if (matches_glob(name, feared)) return feared;

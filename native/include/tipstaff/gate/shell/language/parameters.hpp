@@ -5,6 +5,58 @@
 
 namespace tipstaff::gate::shell {
 
+// Variables, calls and escapes of PowerShell that a shell's double quotes hold: powershell -Command "... { $_.Id }". The shell
+// would put in nothing or an error for those that it does not know, and other hosts hand them on: they are left for the reader of
+// PowerShell, which asks about variables in the place of a program that it does not know either.
+inline bool ShellReader::leave_to_powershell(Pieces& pieces) noexcept {
+  const char* p = pos_ + 1;
+  if (p >= end_) return false;
+  if (*pos_ == '`') {
+    if (!one_of(string_view(p, 1), "n r t") || (p + 1 < end_ && is_name_byte(p[1]))) return false;
+    pos_ += 2;
+    add_literal(pieces, string_view(pos_ - 2, 2), 0, true);
+    return true;
+  }
+  const auto name_at = [this](const char* from) noexcept {
+    const char* stop = from;
+    while (stop < end_ && is_name_byte(*stop)) ++stop;
+    return string_view(from, static_cast<std::size_t>(stop - from));
+  };
+  if (is_name_start(*p)) {
+    const string_view name = name_at(p);
+    Value value;
+    if (session_.find(name) != nullptr || known_parameter(name, &value)) return false;
+    pos_ = p + name.size();
+    add_literal(pieces, string_view(p - 1, name.size() + 1), 0, true);
+    return true;
+  }
+  if (*p != '(') return false;
+  const char* q = p + 1;
+  while (q < end_ && *q == ' ') ++q;
+  if (q >= end_) return false;
+  bool theirs = *q == '[';
+  if (*q == '$' && q + 1 < end_ && is_name_start(q[1])) {
+    const string_view name = name_at(q + 1);
+    const char* const after = q + 1 + name.size();
+    theirs = after < end_ && (*after == '.' || *after == '[' || *after == ':') && session_.find(name) == nullptr;
+  } else if (*q >= 'A' && *q <= 'Z') {  // a cmdlet: verb, hyphen, noun
+    const string_view verb = name_at(q);
+    const char* const after = q + verb.size();
+    theirs = after + 1 < end_ && *after == '-' && after[1] >= 'A' && after[1] <= 'Z';
+  }
+  if (!theirs) return false;
+  int depth = 0;
+  for (q = p; q < end_; ++q) {
+    if (*q == '(') ++depth;
+    if (*q == ')' && --depth == 0) break;
+    if (*q == '"') return false;
+  }
+  if (q >= end_) return false;
+  pos_ = q + 1;
+  add_literal(pieces, string_view(p - 1, static_cast<std::size_t>(q - p) + 2), 0, true);
+  return true;
+}
+
 // What follows a dollar sign at pos_.
 inline void ShellReader::read_dollar(Pieces& pieces, bool quoted) noexcept {
   const char* const start = pos_;
@@ -22,6 +74,14 @@ inline void ShellReader::read_dollar(Pieces& pieces, bool quoted) noexcept {
   switch (next) {
     case '(': {
       if (const char* end = make_reference_end(start); end != nullptr) return add_make_reference(pieces, end, quoted);
+      if (const char* end = make_function_end(start); end != nullptr) {
+        pos_ = end;
+        return add_unknown(pieces, 0, quoted);
+      }
+      if (end_ - start > 8 && starts_with(string_view(start + 2, 6), "shell ")) {
+        pos_ = start + 8;  // $(shell date) of a recipe
+        return add_stream(pieces, read_substitution(), quoted);
+      }
       if (start + 2 < end_ && start[2] == '(') {
         const char* close = arithmetic_end(start + 3);
         if (close != nullptr) {

@@ -209,6 +209,7 @@ class ShellReader {
 
   // shell/language/parameters.hpp
   void read_dollar(Pieces& pieces, bool quoted) noexcept;
+  bool leave_to_powershell(Pieces& pieces) noexcept;
   void read_parameter(Pieces& pieces, bool quoted) noexcept;
   void add_parameter(Pieces& pieces, string_view name, bool quoted, bool may_be_empty) noexcept;
   string_view referred(string_view name) noexcept;
@@ -219,6 +220,7 @@ class ShellReader {
   Value edited(Value value, string_view operation, string_view operand, bool known_operand) noexcept;
   Stream read_substitution() noexcept;
   const char* make_reference_end(const char* from) const noexcept;
+  const char* make_function_end(const char* from) const noexcept;
   void add_make_reference(Pieces& pieces, const char* end, bool quoted) noexcept;
   bool read_make_program() noexcept;
   Stream load_secretly(const Stream& file) noexcept;
@@ -232,6 +234,7 @@ class ShellReader {
 
   // shell/language/commands.hpp
   bool is_flag(const Invocation& in) noexcept;
+  bool is_own_program(const Invocation& in) noexcept;
   bool is_written_for_others(const Invocation& in) noexcept;
   void run(Invocation& in) noexcept;
   void run_inner(Invocation& outer, std::uint32_t offset, std::uint32_t via) noexcept;
@@ -428,6 +431,7 @@ class ShellReader {
   bool condition_ = false;  // between if, while, until and what depends on it
   bool merge_ = false;  // after && or ||: an assignment adds a possibility
   bool stopped_ = false;
+  bool for_powershell_ = false;  // a word of this command starts PowerShell
   bool limit_reported_ = false;
   // A trap of this text's own level: it runs when all else has run, with the values of then.
   Raw<Invocation, 1> trap_;

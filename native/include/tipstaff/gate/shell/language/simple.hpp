@@ -6,6 +6,15 @@
 
 namespace tipstaff::gate::shell {
 
+// powershell, pwsh, with a path before it or .exe after it.
+inline bool starts_powershell(string_view text) noexcept {
+  if (text.size() > 4 && ends_with(text, ".exe")) text.remove_suffix(4);
+  if (text.size() < 4 || (text.back() != 'l' && text.back() != 'h')) return false;
+  const std::size_t slash = text.find_last_of("/\\");
+  if (slash != string_view::npos) text.remove_prefix(slash + 1);
+  return text == "powershell" || text == "pwsh";
+}
+
 inline void ShellReader::read_simple() noexcept {
   const char* const start = pos_;
   const std::uint32_t mark = tree_.pending();
@@ -15,6 +24,8 @@ inline void ShellReader::read_simple() noexcept {
   const std::uint32_t before = tree_.command_count();
   const char* last = pos_;
   const string_view separators = session_.separators;
+  const bool outer_powershell = for_powershell_;
+  for_powershell_ = false;
   while (pos_ < end_) {
     const char c = *pos_;
     const std::uint8_t kind = class_of(c);
@@ -70,6 +81,7 @@ inline void ShellReader::read_simple() noexcept {
       read_word();
     }
     last = pos_;
+    if (tree_.pending() > mark) for_powershell_ = for_powershell_ || starts_powershell(tree_.pending_word(tree_.pending() - 1).text);
     skip_blanks();
     if (tree_.pending() - mark > tree_.word_capacity() / 4) {
       // Very many words: the first of them tell enough, and the commands that follow must be seen too.
@@ -77,6 +89,7 @@ inline void ShellReader::read_simple() noexcept {
       uncertain(Unresolved::limit, span_of(start, last), frame_.carrier);
     }
   }
+  for_powershell_ = outer_powershell;
   if (pos_ >= end_ && tail_count_ != 0) {
     for (std::uint32_t i = 0; i < tail_count_; ++i) tree_.push_pending(tree_.word(tail_first_ + i));
     tail_count_ = 0;

@@ -64,19 +64,43 @@ inline Stream ShellReader::load_secretly(const Stream& file) noexcept {
   return content;
 }
 
-// $(NAME) or $(NAME:.c=.o), in capitals: a variable of make, in a recipe. A shell knows no such program, and puts nothing
+// $(NAME), $(AM_V_at) or $(NAME:.c=.o), in capitals: a variable of make, in a recipe. A shell knows no such program, and puts nothing
 // there. Returns its end; null where it may be a command.
 inline const char* ShellReader::make_reference_end(const char* from) const noexcept {
   constexpr std::ptrdiff_t kLongest = 128;
   if (end_ - from < 4 || from[0] != '$' || from[1] != '(' || session_.functions.size() != 0 || session_.aliases.size() != 0) return nullptr;
   const char* p = from + 2;
-  while (p < end_ && p - from < kLongest && ((*p >= 'A' && *p <= 'Z') || *p == '_' || (p > from + 2 && is_digit(*p)))) ++p;
+  bool capitals = false, small = false;
+  for (; p < end_ && p - from < kLongest && is_name_byte(*p); ++p) {
+    capitals = capitals || (*p >= 'A' && *p <= 'Z');
+    small = small || (*p >= 'a' && *p <= 'z');
+  }
   const string_view name(from + 2, static_cast<std::size_t>(p - from - 2));
-  if (name.empty() || one_of(name, "HOME SHELL RM MAKE")) return nullptr;
+  if (name.empty() || is_digit(name[0]) || name == "HOME") return nullptr;
+  if ((!capitals || (small && name.find('_') == string_view::npos)) && !one_of(name, "verbose gen_verbose")) return nullptr;  // AM_V_at
   if (p < end_ && *p == ':') {
     while (p < end_ && p - from < kLongest && *p != ')' && *p != '(' && !ascii::is_space(*p)) ++p;
   }
   return p < end_ && *p == ')' ? p + 1 : nullptr;
+}
+
+// $(patsubst %.c,%.o,$(SOURCES)): a function of make, by names that no program has. Returns its end, or null.
+inline const char* ShellReader::make_function_end(const char* from) const noexcept {
+  constexpr std::ptrdiff_t kLongest = 1024;
+  const char* p = from + 2;
+  while (p < end_ && p - from < 16 && ((*p >= 'a' && *p <= 'z') || *p == '-')) ++p;
+  if (p >= end_ || *p != ' ') return nullptr;
+  const string_view name(from + 2, static_cast<std::size_t>(p - from - 2));
+  if (!one_of(name, "call foreach subst patsubst filter filter-out findstring wildcard addprefix addsuffix notdir abspath lastword firstword wordlist") ||
+      session_.functions.size() != 0 || session_.aliases.size() != 0) {
+    return nullptr;
+  }
+  int depth = 1;
+  for (; p < end_ && p - from < kLongest; ++p) {
+    if (*p == '(') ++depth;
+    if (*p == ')' && --depth == 0) return p + 1;
+  }
+  return nullptr;
 }
 
 // The variable up to `end`: the working directory, what its name says, nothing where it is the whole word, or not known.
@@ -85,6 +109,8 @@ inline void ShellReader::add_make_reference(Pieces& pieces, const char* end, boo
   pos_ = end;
   if (quoted) pieces.quoted = true;
   if (one_of(name, "CURDIR PWD") && !session_.cwd.empty()) return add_literal(pieces, session_.cwd, 0, quoted);
+  if (one_of(name, "RM MAKE SHELL")) return add_text(pieces, name == "RM" ? "rm -f" : name == "MAKE" ? "make" : "sh", 0, quoted);
+  if (one_of(name, "X E") || ends_with(name, "EXE") || ends_with(name, "EXEEXT") || ends_with(name, "SUFFIX")) return;
   if (one_of(name, "TMPDIR TMP TEMP")) return add_literal(pieces, "/tmp", 0, quoted);
   if (!quoted && pieces.count == 0 && (end == end_ || ends_word(*end))) return;
   constexpr string_view kBuilt[] = {"BUILD", "OBJ", "OUT", "DIST", "GEN", "CACHE", "COVERAGE", "VENV", "TARGET_DIR", "TMP"};
@@ -109,6 +135,10 @@ inline bool ShellReader::read_make_program() noexcept {
   Word word;
   word.text = string_view(name + 2, static_cast<std::size_t>(pos_ - name - 3));
   word.text = word.text.substr(0, word.text.find(':'));
+  if (one_of(word.text, "RM MAKE SHELL")) {
+    pos_ = name;
+    return false;
+  }
   word.flags = word_flag::kPseudo;
   word.span = span_of(start, pos_);
   tree_.push_pending(word);

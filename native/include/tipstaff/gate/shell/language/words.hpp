@@ -218,8 +218,12 @@ inline void ShellReader::collect(Pieces& pieces, Until until, bool quoted) noexc
         ++pos_;
         add_literal(pieces, here, word_flag::kUnknown | word_flag::kMayBeEmpty, quoted);
         break;
-      case '$': read_dollar(pieces, quoted); break;
-      case '`': read_back_ticks(pieces, quoted); break;
+      case '$':
+        if (!quoted || !for_powershell_ || !leave_to_powershell(pieces)) read_dollar(pieces, quoted);
+        break;
+      case '`':
+        if (!quoted || !for_powershell_ || !leave_to_powershell(pieces)) read_back_ticks(pieces, quoted);
+        break;
       case '}':
         if (until == Until::operand || until == Until::brace_item) return;
         ++pos_;

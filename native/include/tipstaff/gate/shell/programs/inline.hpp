@@ -184,7 +184,8 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
     if (stop >= text.size()) break;
     const bool sigil = at > 1 && text[at - 2] == '~';  // Elixir's ~c"..."
     const bool lisp_path = at > 1 && text[at - 2] == '#' && text[at - 1] == 'P';  // #P"/srv/data/"
-    const string_view name = name_before(text, sigil || lisp_path ? at - 2 : at);
+    string_view name = name_before(text, sigil || lisp_path ? at - 2 : at);
+    if (at > 9 && ends_with(trim(text.substr(0, at)), "new String[]{")) name = name_before(text, text.rfind("new", at));  // exec(new String[]{"rm", "x"})
     Word literal = code;
     literal.text = text.substr(at + 1, stop - at - 1);
     const std::size_t begin = at;
@@ -290,7 +291,9 @@ inline void ShellReader::run_powershell(Invocation& in) noexcept {
       std::uint16_t flags = 0;
       code.text = joined(in.first + i, in.count - i, &flags);
       code.flags = flags;
-      return code_word(in, code, Nested{}, Dialect::powershell);
+      Nested options;
+      if (const string_view source = source_of(code.span); !source.empty() && source[0] == '"') options.via = via::kShellsWords;
+      return code_word(in, code, options, Dialect::powershell);
     }
     text.remove_prefix(1);
     char name[24];
@@ -308,7 +311,9 @@ inline void ShellReader::run_powershell(Invocation& in) noexcept {
       std::uint16_t flags = 0;
       if (i + 2 < in.count) code.text = joined(in.first + i + 1, in.count - i - 1, &flags);
       code.flags |= flags;
-      return code_word(in, code, Nested{}, Dialect::powershell);
+      Nested options;
+      if (const string_view source = source_of(code.span); !source.empty() && source[0] == '"') options.via = via::kShellsWords;
+      return code_word(in, code, options, Dialect::powershell);
     }
     if (option == "e" || option == "ec" || is("encodedcommand", 2)) {
       if (i + 1 >= in.count) return;

@@ -86,7 +86,7 @@ inline bool ShellReader::prints_shell_settings(const Invocation& in) noexcept {
   for (std::uint32_t i = 1; i < in.count; ++i)
     if (text_of(in, i) == "-e") return false;
   for (std::uint32_t i = 1; i < in.count && i < 4; ++i) {
-    if (one_of(text_of(in, i), "completion completions shellenv shell-hook --completion --completions --bash-completion-script --zsh-completion-script "
+    if (one_of(text_of(in, i).substr(0, text_of(in, i).find('=')), "completion completions shellenv shell-hook --completion --completions --bash-completion-script --zsh-completion-script "
                                "--print-completion-script --show-completion --generate-shell-completion completion-script")) return true;
     for (const SettingsWord& known : kSettingsWords)
       if (i < 3 && text_of(in, 0) == known.program && text_of(in, i) == known.word) return true;

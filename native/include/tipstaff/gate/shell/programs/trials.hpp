@@ -22,13 +22,6 @@ inline bool is_trial_url(string_view url) noexcept {
   return is_local_host(host) && is_trial_name(name.substr(0, name.find('?')));
 }
 
-// Names that others depend on, wherever the word is in them.
-inline bool is_feared_name(string_view name) noexcept {
-  for (const string_view part : {string_view("prod"), string_view("prd"), string_view("live"), string_view("stag")})
-    if (name.find(part) != string_view::npos) return true;
-  return false;
-}
-
 // This machine, or a service of the same compose file.
 inline bool is_own_host(string_view host) noexcept {
   if (host.empty() || host[0] != '[') host = host.substr(0, host.find(':'));
@@ -121,6 +114,26 @@ inline void ShellReader::forget_environment() noexcept {
 
 // PGHOST=h psql is psql --host=h: what a client takes from variables becomes words of it.
 inline void ShellReader::take_from_environment(Invocation& in, string_view program) noexcept {
+  if (one_of(program, "pulumi serverless sls cdk cdktf sst sam convex terraform tofu terragrunt chalice zappa copilot amplify")) {
+    for (std::size_t start = 0; start < kTargets.size();) {  // AWS_PROFILE=acme-prod pulumi up
+      const std::size_t end = kTargets.find(' ', start);
+      const string_view name = kTargets.substr(start, end == string_view::npos ? end : end - start);
+      start = end == string_view::npos ? kTargets.size() : end + 1;
+      const Variable* const found = session_.find(name);
+      if (found == nullptr || found->count != 1 || !is_feared_name(session_.values(*found)[0].text)) continue;
+      Word word = argument(in, 0);
+      word.text = tree_.join(tree_.copy("--target="), session_.values(*found)[0].text);
+      word.flags = word_flag::kPseudo;
+      const std::uint32_t first = tree_.word_count();
+      for (std::uint32_t i = 0; i < in.count; ++i)
+        if (tree_.add_word(argument(in, i)) == kNone) return;
+      if (tree_.add_word(word) == kNone) return;
+      in.first = first;
+      ++in.count;
+      return;
+    }
+    return;
+  }
   const bool postgres = one_of(program, "psql pgcli dropdb dropuser pg_restore");
   if (!postgres && !one_of(program, "mysql mysqladmin mariadb mariadb-admin mycli")) return;
   bool host = false, database = false;

@@ -30,7 +30,7 @@ inline bool ShellReader::names_placeholder(const Word& from, const char* mark) c
   const char* const begin = code_.text.data() + (from.span.start - code_.origin.start);
   if (begin <= code_.text.data() || begin > mark || begin[-1] != '<' || mark == begin) return false;
   for (const char* p = begin; p < mark; ++p) {
-    if (!is_name_byte(*p) && *p != '-' && *p != ' ') return false;
+    if (!is_name_byte(*p) && *p != '-' && *p != ' ' && *p != '/') return false;
   }
   return mark[-1] != ' ';
 }
@@ -104,7 +104,9 @@ inline void ShellReader::read_redirection(Redirections& out) noexcept {
   made.target = read_one_word();
   const string_view target = made.target.text;
   if (duplicate && (target == "-" || to_number(target) >= 0 || (ends_with(target, "-") && target.size() < 4))) return;
-  if (placeholder && (target.empty() || target == "/")) return;
+  if ((code_.verbatim && one_of(trim(string_view(p, static_cast<std::size_t>(pos_ - p))), ". ..")) || (placeholder && (target.empty() || target == "/"))) return;  // nobody writes into a folder
+  if (target.empty() && kind == '>' && pos_ < end_ && *pos_ == '<') return;  // > <file>: no shell takes it
+  if (target.empty() && pos_ > p && pos_[-1] == ')') return;  // > $(NAME) of a recipe
   if (target.empty() && kind == '<' && mark > code_.text.data() && mark[-1] == '$') return;  // $< of a recipe
   if (target.empty() && made.target.flags == 0) {
     if (!stopped_) uncertain(Unresolved::syntax, span_of(pos_, pos_), frame_.carrier);

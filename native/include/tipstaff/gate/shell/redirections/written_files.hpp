@@ -7,7 +7,7 @@
 
 namespace tipstaff::gate::shell {
 
-// A path seen from a directory, without . and ..; empty where it is not known.
+// A path seen from a directory, without . and ..; empty where it is not known, or longer than what systems open.
 inline string_view ShellReader::resolve(string_view cwd, string_view path) noexcept {
   if (path.empty() || holds(path, kUnknownPart)) return {};
   if (path[0] == '~' && (path.size() == 1 || path[1] == '/')) {
@@ -46,7 +46,8 @@ inline string_view ShellReader::resolve(string_view cwd, string_view path) noexc
       at = slash + 1;
     }
   }
-  return tree_.keep(n);
+  constexpr std::size_t kLongestPath = 4096;
+  return n <= kLongestPath ? tree_.keep(n) : string_view{};
 }
 
 inline void ShellReader::remember_file(string_view cwd, string_view path, const Stream& content,

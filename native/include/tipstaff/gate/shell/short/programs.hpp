@@ -54,6 +54,7 @@ class Names {
 inline constexpr string_view kReservedList[] = {
     "if",   "then", "elif", "else",  "fi",     "for",  "while",    "until",  "do",    "done",  "case",
     "esac", "in",   "function", "select", "coproc", "drop", "delete", "truncate", "alter", "update", "purge",
+    "rd",   "rmdir",  // with switches they are those of cmd.exe
 };
 inline constexpr Names kReserved(kReservedList);
 
@@ -295,7 +296,9 @@ inline bool find_called(string_view written, const Surroundings& around, Called*
     // What is called by its path may be a script of the repository.
     if (called->program->name.empty() && around.read_file != nullptr) return false;
   }
-  return !called->program->name.empty() || !kReserved.has(called->name, called->hash);
+  if (!called->program->name.empty()) return true;
+  if (written[0] >= 'A' && written[0] <= 'Z' && written.find('-') != string_view::npos) return false;  // a cmdlet
+  return !kReserved.has(called->name, called->hash);
 }
 
 }  // namespace tipstaff::gate::plain
