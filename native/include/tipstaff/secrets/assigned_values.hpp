@@ -96,6 +96,18 @@ inline std::size_t pair_value(Bytes text, std::size_t at) noexcept {
   return skip_blanks(text, at + 1, 8);
 }
 
+// Where the value begins of `<key>X</key><string>x</string>`, as property lists and Hadoop's settings have it; 0 where it
+// does not.
+inline std::size_t tag_value(Bytes text, std::size_t at) noexcept {
+  if (!matches_at(text, at, "</key>") && !matches_at(text, at, "</name>") && !matches_at(text, at, "</param-name>")) return 0;
+  while (text[at] != '>') ++at;
+  at = skip_blanks_and_lines(text, at + 1);
+  for (const char* const tag : {"<string>", "<value>", "<param-value>"}) {
+    if (matches_at(text, at, tag)) return at + std::strlen(tag);
+  }
+  return 0;
+}
+
 // Where the value begins of `variable "X" { default = "x" }` in Terraform, `at` after the name's quote; 0 where it does not.
 inline std::size_t default_value(Bytes text, std::size_t at) noexcept {
   at = skip_blanks(text, at, 4);
@@ -135,6 +147,22 @@ inline bool is_string_prefix(Bytes text, std::size_t at) noexcept {
   return quote_at(text, at + 1) != 0 || (one_of(text[at + 1], "bBfFrR@$") && quote_at(text, at + 2) != 0);
 }
 
+// Where the string begins that calls around it are given: String::from("x"), []byte("x"), new Key(Encoding.GetBytes("x"));
+// 0 where none is.
+inline std::size_t wrapped_string(Bytes text, std::size_t at) noexcept {
+  if (matches_at(text, at, "new ")) at += 4;
+  if (matches_at(text, at, "[]")) at += 2;
+  for (int calls = 0; calls < 2; ++calls) {
+    if (!is_letter(byte_at(text, at))) return 0;
+    const std::size_t most = least_of(text.size, at + 40);
+    while (at < most && (is_namely(text[at]) || text[at] == '.' || text[at] == ':')) ++at;
+    if (byte_at(text, at) != '(') return 0;
+    ++at;
+    if (quote_at(text, at) != 0) return at;
+  }
+  return 0;
+}
+
 inline bool read_value(Bytes text, std::size_t at, std::size_t after, Manner manner, Value* out) noexcept {
   const std::size_t size = text.size;
   if (manner.colon && at < size && (text[at] == '|' || text[at] == '>')) {
@@ -165,7 +193,11 @@ inline bool read_value(Bytes text, std::size_t at, std::size_t after, Manner man
   }
   while (at < size && (text[at] == '(' || text[at] == '[') && quote_at(text, at + 1) != 0) ++at;
   for (int i = 0; i < 2; ++i) at += is_string_prefix(text, at);
-  const std::size_t mark = quote_at(text, at);
+  std::size_t mark = quote_at(text, at), call = 0;
+  if (mark == 0 && !manner.strict && !manner.markup && (call = wrapped_string(text, at)) != 0) {
+    at = call;
+    mark = quote_at(text, at);
+  }
   if (mark != 0) {
     std::size_t end = quoted_end(text, at, mark);
     std::size_t mark_end = mark;
@@ -180,7 +212,7 @@ inline bool read_value(Bytes text, std::size_t at, std::size_t after, Manner man
     if ((manner.colon || manner.strict) && byte_at(text, past) == ':' && byte_at(text, past + 1) != ':') {
       return false;
     }
-    *out = {at + mark, end, true, true, true, manner.strict};
+    *out = {at + mark, end, true, true, true, manner.strict, call != 0};
     return end > at + mark;
   }
   if (manner.strict) return false;

@@ -15,7 +15,7 @@
 namespace tipstaff::secrets {
 
 // What may follow the name of an assignment: a quote, a blank, the end of a line, a sign.
-inline constexpr ByteSet after_names("\"'`\\%& \t\r\n,=:?+|>(");
+inline constexpr ByteSet after_names("\"'`\\%& \t\r\n,=:?+|><(");
 
 // Whether the name in [head, end) and the value after its comma are two of a list: paths, members of one thing, the names
 // in a map of sources.
@@ -101,10 +101,15 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
   };
   std::size_t pair = pair_value(text, at);
   if (pair <= at && key_quote) pair = default_value(text, at);
+  Manner paired;
+  paired.colon = true;
+  if (pair <= at && byte_at(text, at) == '<') {
+    pair = tag_value(text, at);
+    paired.colon = false;
+    paired.markup = true;
+  }
   if (pair > at) {
     if (mentions()) return false;
-    Manner paired;
-    paired.colon = true;
     return read_value(text, pair, pair, paired, out);
   }
   at = skip_blanks(text, at, 16);
@@ -167,14 +172,24 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
   manner.spaced = manner.spaced || (at > after && !manner.colon);
   if (mentions()) return false;
   if (!read_value(text, at, after, manner, out)) return false;
-  if (byte == '=' && manner.spaced && is_vector(text, head, *out, known)) return false;
+  if (byte == '=' && is_vector(text, head, *out, manner.spaced, known)) return false;
   const std::size_t length = out->end - out->start;
   if (byte == '=' && byte_at(text, sign + 1) == '=' && !out->quoted) return false;  // a comparison
   if (byte == '(' && is_uuid(text.part(out->start, out->end))) return false;  // credentials.retrieve("..."): a number
   if (byte == ',' && is_listed(text, head, named_end, at == after, *out)) return false;
+  if (out->quoted) return true;
+  std::size_t number = out->start;
+  while (number < out->end && is_digit(text[number])) ++number;
+  if (byte == ':' && number > out->start && byte_at(text, number) == ':') return false;  // PEM_R_GETTING_PASSWORD:109:problems
+  if (byte == ':' && is_named_twice(text, head, named_end)) return false;
+  const std::size_t last = name_part(text, head, named_end), part = named_end - last;
+  // pass = _ref4$pass, key.token = $scope.token
+  if (length > part && one_of(text[out->end - part - 1], "$._") &&
+      std::memcmp(text.data + last, text.data + out->end - part, part) == 0) {
+    return false;
+  }
   // self.client_secret = client_secret
-  return out->quoted || length > named_end - head ||
-         std::memcmp(text.data + named_end - length, text.data + out->start, length) != 0;
+  return length > named_end - head || std::memcmp(text.data + named_end - length, text.data + out->start, length) != 0;
 }
 
 }  // namespace tipstaff::secrets

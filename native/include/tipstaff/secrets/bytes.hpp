@@ -25,6 +25,9 @@ inline bool is_letter(Byte c) noexcept { return is_lower(static_cast<Byte>(c | 0
 inline bool is_alnum(Byte c) noexcept { return is_letter(c) || is_digit(c); }
 inline bool is_namely(Byte c) noexcept { return is_alnum(c) || c == '_'; }
 inline bool is_hex(Byte c) noexcept { return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f'); }
+inline std::uint32_t hex_digit(Byte c) noexcept {
+  return static_cast<std::uint32_t>(is_digit(c) ? c - '0' : (c | 0x20) - 'a' + 10);
+}
 inline bool is_vowel(Byte c) noexcept {
   c = static_cast<Byte>(c | 0x20);
   return c == 'a' || c == 'e' || c == 'i' || c == 'o' || c == 'u' || c == 'y';

@@ -55,6 +55,22 @@ inline bool checksum_holds(Bytes token, Byte kind) noexcept {
   return number == crc32_of(token.part(0, sign - 1));
 }
 
+// Whether it is a sample by its letters: b=ar, USER_ID, secret_dsn. Escapes are read as what they stand for.
+inline bool is_trivial(Bytes data, const Knowledge& known) noexcept {
+  Byte plain[longest_known];
+  std::size_t size = 0;
+  for (std::size_t i = 0; i < data.size; ++i) {
+    if (size == longest_known) return false;
+    const bool escape = data[i] == '%' && i + 2 < data.size && is_hex(data[i + 1]) && is_hex(data[i + 2]);
+    plain[size++] = escape ? static_cast<Byte>(hex_digit(data[i + 1]) << 4 | hex_digit(data[i + 2])) : data[i];
+    if (escape) i += 2;
+  }
+  const Bytes text = {plain, size};
+  const Counts counts = counts_of(text);
+  if (counts.digit > 0) return false;
+  return counts.lower == 0 || is_known_password(text, known) || (counts.upper == 0 && (size < 9 || known.list(plain_value).within(text)));
+}
+
 // Whether the password of an address, or of a pair, is a secret and not one that everybody has.
 inline bool address_password_holds(Bytes password, Bytes user, const Knowledge& known) noexcept {
   if (password.size < 4 || is_template(password) || (password[0] == '$' && is_letter(password[1]))) return false;
@@ -64,7 +80,7 @@ inline bool address_password_holds(Bytes password, Bytes user, const Knowledge& 
     if (i == user.size) return false;
   }
   if (is_repeated(password) || is_sequence(password) || known.list(placeholder).within(password) ||
-      is_known_password(password, known) || is_mostly_escapes(password, known)) {
+      is_known_password(password, known) || is_mostly_escapes(password, known) || is_trivial(password, known)) {
     return false;
   }
   const Counts counts = counts_of(password);

@@ -22,10 +22,6 @@ struct Stretch {
   const std::uint16_t* positions;
 };
 
-inline std::uint32_t hex_digit(Byte c) noexcept {
-  return static_cast<std::uint32_t>(is_digit(c) ? c - '0' : (c | 0x20) - 'a' + 10);
-}
-
 // Length of the escape at `at`, 0 for none; what it stands for goes to `value`.
 inline std::size_t escape_at(Bytes text, std::size_t at, std::size_t end, Byte* value) noexcept {
   if (text[at] == '%') {

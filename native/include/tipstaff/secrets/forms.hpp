@@ -69,7 +69,7 @@ inline bool is_template(Bytes data) noexcept {
 
 // Whether it says where something is, by its form alone: /go/src/app, doc/man3/open.3, Symfony\Component, www.acme.io:443.
 inline bool is_location(Bytes data) noexcept {
-  std::size_t slashes = 0, digits = 0, colons = 0, last_colon = 0;
+  std::size_t slashes = 0, digits = 0, capitals = 0, colons = 0, last_colon = 0;
   bool back = false, dot = false, ending = false;
   for (std::size_t i = 0; i < data.size; ++i) {
     const Byte c = data[i];
@@ -77,6 +77,7 @@ inline bool is_location(Bytes data) noexcept {
     slashes += c == '/';
     ending = (ending && c != '/') || c == '.';
     digits += is_digit(c);
+    capitals += is_upper(c);
     back = back || c == '\\';
     dot = dot || (c == '.' && colons == 0);
     if (c == ':') {
@@ -85,6 +86,7 @@ inline bool is_location(Bytes data) noexcept {
     }
   }
   if (slashes >= 2 && (ending || (data[0] == '/' && digits == 0) || (dot && data[data.size - 1] == '/'))) return true;
+  if (slashes >= 3 && digits + capitals == 0) return true;
   if (back && slashes == 0 && data.size > 3 && is_letter(data[0]) && data[1] == ':' && data[2] == '\\') return true;
   if (back && slashes == 0 && (data[0] == '\\' || is_upper(data[0]))) return digits == 0;
   if (colons != 1 || !dot || data.size - last_colon < 3 || data.size - last_colon > 6) return false;
@@ -263,15 +265,17 @@ inline bool is_dated(Bytes data) noexcept {
   return pronounceable && dashes >= 2;
 }
 
-// Whether a value reads as the name of something: Name.Builtin.Pseudo, one of a list of names.
+// Whether a value reads as the name of something: Name.Builtin.Pseudo, one of a list of names (ad_dc_ntvfs:local).
 inline bool is_name_like(Bytes data, std::size_t digits, bool strict, bool word) noexcept {
-  bool names = true, joint = false;
+  bool names = true, joint = false, small = true;
   for (std::size_t i = 0; i < data.size; ++i) {
     const Byte c = data[i];
+    small = small && (is_lower(c) || one_of(c, "_.:-"));
     names = names && ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_');
     joint = joint || c == '.' || c == ':' || c == '_';
   }
-  return (strict && names && (digits == 0 || (digits == 1 && is_wordy(data)))) || (word && digits == 0 && data.size < 48 && joint);
+  if (strict && ((names && (digits == 0 || (digits == 1 && is_wordy(data)))) || (small && joint))) return true;
+  return word && digits == 0 && data.size < 48 && joint;
 }
 
 // Whether each digit of `form` is one in the data, and any other sign is the same; what follows is not looked at.
@@ -303,18 +307,30 @@ inline bool is_rate(Bytes data) noexcept {
   return true;
 }
 
-// Whether it opens nothing by its form alone: a time (2025-09-22T07:01:06Z), MySQL's hash of a password, a colour (#03fccf),
+// Whether it is a number in scientific notation: 1.142857142857143e-07.
+inline bool is_number(Bytes data) noexcept {
+  std::size_t at = 0;
+  while (at < data.size && (is_digit(data[at]) || data[at] == '.')) ++at;
+  if (at == 0 || at >= data.size || (data[at] | 0x20) != 'e') return false;
+  at += at + 1 < data.size && one_of(data[at + 1], "+-") ? 2 : 1;
+  const std::size_t power = at;
+  while (at < data.size && is_digit(data[at])) ++at;
+  return at == data.size && at > power && at - power <= 3;
+}
+
+// Whether it opens nothing by its form alone: a time (2025-09-22T07:01:06Z), MySQL's or PostgreSQL's hash of a password, a
+// colour (#03fccf),
 // an identifier made of a time (UUID of version 1), a client token
 // that Datadog publishes, the address of an Ethereum account, a number in hexadecimal digits, a JSON Web Token without
 // its signature, words with escapes for blanks.
 inline bool is_harmless(Bytes data) noexcept {
-  if (has_form(data, "0000-00-00T00:00") || is_rate(data)) return true;
+  if (has_form(data, "0000-00-00T00:00") || is_rate(data) || is_number(data)) return true;
   std::size_t begin = 0, blanks = 0;
   if (data[0] == '*' && data.size == 41) begin = 1;
   if (data[0] == '#' && (data.size == 7 || data.size == 9)) begin = 1;
   if (is_uuid(data) && data[14] == '1') return true;
   if (matches_at(data, 0, "0x") && (data.size == 42 || data.size <= 10)) begin = 2;
-  if (data.size == 35 && matches_at(data, 0, "pub")) begin = 3;
+  if (data.size == 35 && (matches_at(data, 0, "pub") || matches_at(data, 0, "md5"))) begin = 3;
   for (std::size_t i = 0; i + 2 < data.size; ++i) blanks += data[i] == '%' && data[i + 1] == '2' && data[i + 2] == '0';
   if (blanks >= 2) return true;
   if (begin != 0) {

@@ -19,7 +19,15 @@ struct Value {
   bool tight = false;
   bool ends_line = false;
   bool strict = false;
+  bool wrapped = false;
 };
+
+inline bool is_hexadecimal(Bytes data) noexcept {
+  for (std::size_t i = 0; i < data.size; ++i) {
+    if (!is_hex(data[i])) return false;
+  }
+  return true;
+}
 
 struct Counts {
   std::size_t lower = 0, upper = 0, digit = 0, other = 0, distinct = 0, changes = 0;

@@ -29,6 +29,28 @@ inline std::size_t name_end(Bytes text, std::size_t end) noexcept {
   return end;
 }
 
+// Whether the name stands on both sides of a sign: Ctrl.hexsecret = hexsecret:1c0a, as OpenSSL's test vectors have it.
+inline bool is_named_twice(Bytes text, std::size_t head, std::size_t end) noexcept {
+  std::size_t at = head;
+  while (at > 0 && head - at < 4 && is_blank(text[at - 1])) --at;
+  if (at == 0 || text[at - 1] != '=') return false;
+  --at;
+  for (std::size_t blanks = 0; at > 0 && blanks < 4 && is_blank(text[at - 1]); ++blanks) --at;
+  const std::size_t size = end - head;
+  if (at < size) return false;
+  for (std::size_t i = 0; i < size; ++i) {
+    if (lower(text[at - size + i]) != lower(text[head + i])) return false;
+  }
+  return true;
+}
+
+// Where the last part of a dotted name begins.
+inline std::size_t name_part(Bytes text, std::size_t head, std::size_t end) noexcept {
+  std::size_t at = end;
+  while (at > head && text[at - 1] != '.') --at;
+  return at;
+}
+
 inline bool parts_hold(Bytes name, const Words& words) noexcept {
   std::size_t at = 0;
   while (at < name.size) {

@@ -210,6 +210,7 @@ inline void try_assignment(const Table& table, std::uint32_t number, const Rule&
   Value value;
   if (!assignment(text, start, end, (rule.flags & flag_anywhere) != 0, named, known, &value)) return;
   if (named && !known.list(secret_names).within(text.part(name_start(text, start), name_end(text, end)))) return;
+  if (value.wrapped && rule.judge == judge_none) return;  // nothing says that it is no label: get_env("ACME_KEY")
   std::size_t stop = value.end;
   if (rule.code_size != 0) {
     Match match = {value.start, nowhere, nowhere};

@@ -9,30 +9,38 @@
 
 namespace tipstaff::secrets {
 
-// Whether a line gives hexadecimal digits, or a hash of a password, to what only a test of cryptography names:
-// Ciphertext = 8c3c4432, Passhash = $2a$05$...
-inline bool is_vector_line(Bytes line, const Knowledge& known) noexcept {
+// Whether a line gives hexadecimal digits, or a hash of a password, to what only a test of cryptography names
+// (Ciphertext = 8c3c4432, Passhash = $2a$05$...), or sets what only a test of it sets: PeerKey=BOB. `spaced`: both count.
+inline bool is_vector_line(Bytes line, bool spaced, const Knowledge& known) noexcept {
   const std::size_t start = skip_blanks(line, 0, 8);
   std::size_t at = start;
-  while (at < line.size && is_namely(line[at])) ++at;
+  bool dotted = false;
+  while (at < line.size && (is_namely(line[at]) || line[at] == '.')) dotted |= line[at++] == '.';
   const Bytes name = line.part(start, at);
   at = skip_blanks(line, at, 24);
   if (name.size == 0 || byte_at(line, at) != '=') return false;
+  if (parts_hold(name, known.list(vector_labels))) return true;
+  if (!spaced || dotted) return false;
   at = skip_blanks(line, at + 1, 8);
   if (byte_at(line, at) == '$') return is_digit(byte_at(line, at + 1)) && parts_hold(name, known.list(vector_names));
   if (matches_at(line, at, "0x")) at += 2;
   const std::size_t digits = at;
   while (at < line.size && is_hex(line[at])) ++at;
-  return at - digits >= 8 && skip_blanks(line, at, 8) == line.size && parts_hold(name, known.list(vector_names));
+  return at - digits >= 2 && skip_blanks(line, at, 8) == line.size && parts_hold(name, known.list(vector_names));
 }
 
 inline constexpr std::size_t vector_lines = 3, vector_reach = 4096;
 
 // Whether a line `Secret = 1c0a...` is one of a block of test vectors: one of the three lines before or after it, up to an
 // empty one, is about cryptography alone.
-inline bool is_vector(Bytes text, std::size_t head, const Value& value, const Knowledge& known) noexcept {
+inline bool is_vector(Bytes text, std::size_t head, const Value& value, bool spaced, const Knowledge& known) noexcept {
   if (value.quoted || value.end - value.start < 6) return false;
-  std::size_t at = value.start + (matches_at(text, value.start, "0x") ? 2u : 0u);
+  // PrivateKey=ALICE_P256, and then the key.
+  if (matches_at(text, value.end, "\n-----BEGIN ") || matches_at(text, value.end, "\r\n-----BEGIN ")) return true;
+  std::size_t at = value.start;
+  while (at < value.end && at - value.start < 12 && is_lower(text[at])) ++at;
+  at = at - value.start >= 3 && at < value.end && text[at] == ':' ? at + 1 : value.start;  // hexsecret:1c0a
+  if (matches_at(text, at, "0x")) at += 2;
   while (at < value.end && is_hex(text[at])) ++at;
   if (at < value.end) return false;
   std::size_t begin = head;
@@ -45,7 +53,7 @@ inline bool is_vector(Bytes text, std::size_t head, const Value& value, const Kn
     const std::size_t start = ++at;
     while (at < text.size && at - start < vector_reach && !is_line(text[at])) ++at;
     if (at == start) break;
-    if (is_vector_line(text.part(start, at), known)) return true;
+    if (is_vector_line(text.part(start, at), spaced, known)) return true;
   }
   for (std::size_t line = 0; line < vector_lines && begin > 0 && text[begin - 1] == '\n'; ++line) {
     std::size_t end = begin - 1;
@@ -53,7 +61,7 @@ inline bool is_vector(Bytes text, std::size_t head, const Value& value, const Kn
     begin = end;
     while (begin > 0 && end - begin < vector_reach && !is_line(text[begin - 1])) --begin;
     if (begin == end) break;
-    if (is_vector_line(text.part(begin, end), known)) return true;
+    if (is_vector_line(text.part(begin, end), spaced, known)) return true;
   }
   return false;
 }

@@ -21,11 +21,16 @@ inline bool is_password(Bytes data, const Value& value, const Counts& counts, bo
   if (!random && !value.quoted && is_name(data) && 4 * counts.changes < size) {
     // A name in a program, or a short password: where the form is a program's, it is a name.
     if (wordy && counts.digit < 2) return false;
-    if (!(value.tight && value.ends_line && counts.digit >= 2)) return false;
+    const bool mixed = counts.lower > 0 && counts.upper > 0 && 3 * counts.digit >= size;
+    if (!mixed && !(value.tight && value.ends_line && counts.digit >= 2)) return false;
   }
   if (value.strict && kinds < 3 && size < 12) return false;
   if (counts.digit == 0) {
     if (signs >= 1 && kinds >= 3 && size >= 8) return true;
+    if (signs == 0 && counts.upper == 0 && counts.other > 0) {  // roundcube-pgsql: a name of words that hyphens join
+      const Spoken spoken(data);
+      if (2 * spoken.pronounceable >= spoken.letters) return false;
+    }
     return size >= 10 && !wordy && (kinds >= 2 || size >= 16);
   }
   if (wordy) {
@@ -101,6 +106,7 @@ inline bool judged(Bytes data, const Value& value, Byte mode, const Knowledge& k
   if (mode != judge_password && (is_header(data, counts, 2) || is_dated(data))) return false;
   if (!value.quoted && (is_code(data, value, counts) || (counts.digit == 0 && is_dated(data)))) return false;
   const bool random = is_random(data, counts, known);
+  if (value.wrapped && (!random || is_hexadecimal(data))) return false;  // getString("password.label"), decode("1c0a")
   if (!random || counts.other > 0) {
     if (is_name_like(data, counts.digit, value.strict, mode != judge_password)) return false;
     if (is_identifier(data, value, counts)) return false;

@@ -84,6 +84,7 @@ enum List : std::uint32_t {
   letter_odds,
   vector_names,
   source_endings,
+  vector_labels,
   fixed_lists,
 };
 

@@ -51,6 +51,7 @@ _WORD_LISTS: Final = (
     "letter_odds",
     "vector_names",
     "source_endings",
+    "vector_labels",
 )
 _WITH_DOCUMENTED: Final = frozenset({"placeholder", "obvious"})
 """Lists that the samples of documentation belong to as well."""

@@ -118,6 +118,8 @@ class ClientCommands {
       include(rest);
     } else if (ascii::one_of(name.text, "output once save backup clone log trace excel")) {
       output(last_word(rest));
+    } else if (ascii::equals(name.text, "open") && rest.text.find("-new") != std::string_view::npos) {
+      output(last_word(rest));  // the database begins empty
     } else if (ascii::equals(name.text, "import")) {
       const Known path = option_free(rest);
       if (!path.text.empty() && path.text[0] == '|') {

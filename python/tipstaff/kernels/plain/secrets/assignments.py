@@ -16,6 +16,7 @@ from tipstaff.kernels.plain.secrets.names import (
     BLANKS,
     after_login,
     is_macro,
+    is_named_twice,
     name_end,
     name_start,
     parts_hold,
@@ -92,6 +93,34 @@ def _next_field(text: bytes, at: int) -> bool:
     while at < limit and (text[at] in NAME or text[at] == 0x2D):
         at += 1
     return start < at < len(text) and text[at] == 0x3D
+
+
+_TAG: Final = re.compile(rb"</(?:key|name|param-name)>")
+_TAG_VALUE: Final = re.compile(rb"<(?:string|value|param-value)>")
+
+
+def _tag_value(text: bytes, at: int) -> int:
+    """Return where the value begins of ``<key>X</key><string>x</string>``, 0 where it does not."""
+    tag = _TAG.match(text, at)
+    value = None if tag is None else _TAG_VALUE.match(text, _blanks_and_lines(text, tag.end()))
+    return 0 if value is None else value.end()
+
+
+_CALL: Final = re.compile(rb"[A-Za-z][A-Za-z0-9_.:]{0,39}\(")
+
+
+def _wrapped_string(text: bytes, at: int) -> int:
+    """Return where the string begins that calls around it are given, ``String::from("x")``, 0 where none is."""
+    at += 4 if text.startswith(b"new ", at) else 0
+    at += 2 if text.startswith(b"[]", at) else 0
+    for _ in range(2):
+        call = _CALL.match(text, at)
+        if call is None:
+            return 0
+        at = call.end()
+        if quote_at(text, at):
+            return at
+    return 0
 
 
 def _default_value(text: bytes, at: int) -> int:
@@ -173,6 +202,8 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
     gap = at
     pair = _PAIR.match(text, at)
     valued = pair.end() if pair is not None else _default_value(text, at) if key_quote else 0
+    tagged = 0 if valued > at else _tag_value(text, at)
+    valued = max(valued, tagged)
     if valued > at:
         # ``name: X`` with ``value: x`` after it: on the next line, in the next attribute or pair.
         return _value(
@@ -181,10 +212,10 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
             valued,
             before,
             query=False,
-            colon=True,
+            colon=not tagged,
             spaced=False,
             strict=False,
-            markup=False,
+            markup=bool(tagged),
             flag=False,
         )
     at = _blanks(text, at, 16)
@@ -255,10 +286,16 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
     found = _value(
         text, at, after, before, query=query, colon=colon, spaced=spaced, strict=strict, markup=markup, flag=flag
     )
-    if found is not None and byte == 0x3D and spaced and _is_vector(text, head, found, words):
+    if found is not None and byte == 0x3D and _is_vector(text, head, found, words, spaced=spaced):
         return None
     if found is not None and not found.quoted and text[head:named_end].endswith(text[found.start : found.end]):
         return None  # self.client_secret = client_secret
+    if found is not None and not found.quoted:
+        value, last = text[found.start : found.end], text[head:named_end].rpartition(b".")[2]
+        if byte == 0x3A and (_NUMBER.match(value) or is_named_twice(text, head, named_end)):
+            return None  # PEM_R_GETTING_PASSWORD:109:problems
+        if len(value) > len(last) and value.endswith(last) and value[-len(last) - 1] in b"$._":
+            return None  # pass = _ref4$pass, key.token = $scope.token
     if found is not None and byte == 0x3D and text[sign + 1 : sign + 2] == b"=" and not found.quoted:
         return None  # a comparison
     if found is not None and byte == 0x28 and is_uuid(text[found.start : found.end]):
@@ -268,19 +305,25 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
     return found
 
 
-_HEX_VALUE: Final = re.compile(rb"(?:0x)?[0-9A-Fa-f]*")
+_NUMBER: Final = re.compile(rb"[0-9]+:")
+_HEX_VALUE: Final = re.compile(rb"(?:[a-z]{3,12}:)?(?:0x)?[0-9A-Fa-f]*")
+_VECTOR_LABEL: Final = re.compile(rb"[ \t]{0,8}([0-9A-Za-z_.]+)[ \t]{0,24}=")
 _VECTOR_LINE: Final = re.compile(
-    rb"[ \t]{0,8}([0-9A-Za-z_]+)[ \t]{0,24}=[ \t]{0,8}(?:(?:0x)?[0-9A-Fa-f]{8,}[ \t]{0,8}\Z|\$[0-9])"
+    rb"[ \t]{0,8}([0-9A-Za-z_]+)[ \t]{0,24}=[ \t]{0,8}(?:(?:0x)?[0-9A-Fa-f]{2,}[ \t]{0,8}\Z|\$[0-9])"
 )
 
 
-def _is_vector(text: bytes, head: int, value: Value, words: Words) -> bool:
+def _is_vector(text: bytes, head: int, value: Value, words: Words, *, spaced: bool) -> bool:
     """Return whether a line ``Secret = 1c0a...`` is one of a block of test vectors.
 
     One of the three lines before or after it, up to an empty one, gives hexadecimal digits, or a hash of a password, to
-    what only a test of cryptography names: ``Ciphertext = 8c3c4432``.
+    what only a test of cryptography names, ``Ciphertext = 8c3c4432``, or sets what only they set: ``PeerKey=BOB``.
     """
-    if value.quoted or value.end - value.start < 6 or _HEX_VALUE.fullmatch(text[value.start : value.end]) is None:
+    if value.quoted or value.end - value.start < 6:
+        return False
+    if text.startswith((b"\n-----BEGIN ", b"\r\n-----BEGIN "), value.end):  # PrivateKey=ALICE_P256, and then the key
+        return True
+    if _HEX_VALUE.fullmatch(text[value.start : value.end]) is None:
         return False
     begin = head
     while begin > 0 and head - begin < 8 and text[begin - 1] in BLANKS:
@@ -298,7 +341,7 @@ def _is_vector(text: bytes, head: int, value: Value, words: Words) -> bool:
             at += 1
         if at == start:
             break
-        if _is_vector_line(text[start:at], words):
+        if _is_vector_line(text[start:at], words, spaced=spaced):
             return True
     for _ in range(3):
         if begin == 0 or text[begin - 1] != 0x0A:
@@ -310,13 +353,16 @@ def _is_vector(text: bytes, head: int, value: Value, words: Words) -> bool:
             begin -= 1
         if begin == end:
             break
-        if _is_vector_line(text[begin:end], words):
+        if _is_vector_line(text[begin:end], words, spaced=spaced):
             return True
     return False
 
 
-def _is_vector_line(line: bytes, words: Words) -> bool:
-    match = _VECTOR_LINE.match(line)
+def _is_vector_line(line: bytes, words: Words, *, spaced: bool) -> bool:
+    label = _VECTOR_LABEL.match(line)
+    if label is not None and parts_hold(label[1], words(letters.VECTOR_LABELS)):
+        return True
+    match = _VECTOR_LINE.match(line) if spaced else None
     return match is not None and parts_hold(match[1], words(letters.VECTOR_NAMES))
 
 
@@ -398,6 +444,9 @@ def _value(
         ):
             at += 1
     mark = quote_at(text, at)
+    call = 0 if mark or strict or markup else _wrapped_string(text, at)
+    if call:
+        at, mark = call, quote_at(text, call)
     if mark:
         end = _quoted(text, at, mark)
         if end < 0:
@@ -413,7 +462,7 @@ def _value(
         # What is followed by a colon is the name of the next one.
         if (colon or strict) and text[past : past + 1] == b":" and text[past + 1 : past + 2] != b":":
             return None
-        return Value(at + mark, end, True, True, True, strict) if end > at + mark else None
+        return Value(at + mark, end, True, True, True, strict, bool(call)) if end > at + mark else None
     if strict:
         return None
     if markup:

@@ -65,7 +65,8 @@ def is_reference(data: bytes, words: Words) -> bool:
 def is_location(data: bytes) -> bool:
     r"""Return whether it says where something is, by its form alone.
 
-    A path of two folders or more, without digits (``/go/src/app``) or with an ending (``doc/man3/open.3``); a path or
+    A path of two folders or more, without digits (``/go/src/app``, ``very/deep/test/s``) or with an ending
+    (``doc/man3/open.3``); a path or
     class with backslashes (``Symfony\Component\Form``); a host with a port (``www.acme.io:443``).
     """
     if any(byte not in NAME and byte not in b"/\\.-:" for byte in data):
@@ -73,6 +74,8 @@ def is_location(data: bytes) -> bool:
     if data[0] == 0x2F and data.count(b"/") >= 2 and counts_of(data).digit == 0:
         return True
     if data.count(b"/") >= 2 and b"." in data[data.rfind(b"/") :]:
+        return True
+    if data.count(b"/") >= 3 and not any(byte in DIGIT or byte in UPPER for byte in data):
         return True
     if data.count(b"/") >= 2 and data.endswith(b"/") and b"." in data.partition(b":")[0]:
         return True
@@ -202,13 +205,16 @@ def is_name_like(data: bytes, digits: int, *, strict: bool, word: bool) -> bool:
     word
         Whether dots, colons and underscores without any digit count against it.
     """
+    joint = any(byte in b".:_" for byte in data)
     if strict and all(byte in NAME for byte in data) and (digits == 0 or (digits == 1 and is_wordy(data))):
         return True
-    return word and digits == 0 and len(data) < 48 and any(byte in b".:_" for byte in data)
+    if strict and joint and all(byte in LOWER or byte in b"_.:-" for byte in data):  # ad_dc_ntvfs:local
+        return True
+    return word and digits == 0 and len(data) < 48 and joint
 
 
 _HARMLESS: Final = re.compile(
-    rb"\d{4}-\d\d-\d\dT\d\d:\d\d|(?:\*[0-9A-Fa-f]{40}|#(?:[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})|pub[0-9A-Fa-f]{32}|0x[0-9A-Fa-f]{1,8}|0x[0-9A-Fa-f]{40}|eyJ[^.]{0,29})\Z"
+    rb"\d{4}-\d\d-\d\dT\d\d:\d\d|[0-9.]+[eE][-+]?\d{1,3}\Z|(?:\*[0-9A-Fa-f]{40}|#(?:[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})|(?:pub|md5)[0-9A-Fa-f]{32}|0x[0-9A-Fa-f]{1,8}|0x[0-9A-Fa-f]{40}|eyJ[^.]{0,29})\Z"
     rb"|eyJ(?:hbGci|0eXAi|raWQi|4NXQi|jdHki)[^.]*(?:\.[^.]*){0,1}\Z|eyJ(?:hbGci|0eXAi|raWQi|4NXQi|jdHki)[^.]*\.[^.]*\.\Z",
     re.DOTALL,
 )
@@ -227,10 +233,10 @@ def is_setting(data: bytes) -> bool:
 def is_harmless(data: bytes) -> bool:
     """Return whether it opens nothing by its form alone.
 
-    A time (``2025-09-22T07:01:06Z``), MySQL's hash of a password, a colour (``#03fccf``), an identifier made of a time
-    (a UUID of version 1), a client token that Datadog publishes, the address of an Ethereum account, a number in
-    hexadecimal digits, a JSON Web Token without its signature, words with escapes for
-    blanks, how often something may be (``20/m/ip,5/m/key``).
+    A time (``2025-09-22T07:01:06Z``), a number (``1.142857e-07``), MySQL's or PostgreSQL's hash of a password, a
+    colour (``#03fccf``), an identifier made of a time (a UUID of version 1), a client token that Datadog publishes,
+    the address of an Ethereum account, a number in hexadecimal digits, a JSON Web Token without its signature, words
+    with escapes for blanks, how often something may be (``20/m/ip,5/m/key``).
     """
     if is_uuid(data) and data[14] == 0x31:
         return True

@@ -33,7 +33,7 @@ Words = Callable[[int], Sequence[bytes]]
     INTRODUCERS,
     OBVIOUS,
 ) = range(10)
-SAMPLE_HOSTS, LETTER_ODDS, VECTOR_NAMES, SOURCE_ENDINGS = range(13, 17)
+SAMPLE_HOSTS, LETTER_ODDS, VECTOR_NAMES, SOURCE_ENDINGS, VECTOR_LABELS = range(13, 18)
 """Numbers of the lists."""
 
 
@@ -52,6 +52,8 @@ class Value(NamedTuple):
         Whether nothing but a comment follows on its line.
     strict
         Whether it follows a bracket or a comma, as an argument does.
+    wrapped
+        Whether it is the argument of a call: ``String::from("x")``.
     """
 
     start: int
@@ -60,6 +62,7 @@ class Value(NamedTuple):
     tight: bool
     ends_line: bool
     strict: bool
+    wrapped: bool = False
 
 
 class Counts(NamedTuple):

@@ -39,6 +39,14 @@ def fold_name(text: bytes, start: int, end: int) -> bytes:
     return text[name_start(text, start) : name_end(text, end)]
 
 
+def is_named_twice(text: bytes, head: int, end: int) -> bool:
+    """Return whether the name stands on both sides of a sign: ``Ctrl.hexsecret = hexsecret:1c0a``."""
+    sign = re.compile(rb"(?:[ \t]{1,4}+|)=[ \t]{0,4}\Z").search(text[max(0, head - 9) : head])
+    size = end - head
+    at = head if sign is None else head - len(sign[0])
+    return sign is not None and at >= size and text[at - size : at].lower() == text[head:end].lower()
+
+
 def parts_hold(name: bytes, words: Sequence[bytes]) -> bool:
     """Return whether a part of a name is one of the words; parts end at signs and where capitals begin."""
     known = set(words)

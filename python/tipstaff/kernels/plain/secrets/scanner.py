@@ -149,6 +149,8 @@ def _assigned(table: Table, number: int, text: bytes, *, wary: bool) -> Iterator
                 fold_name(text, match.start(), key_end), table.words(letters.SECRET_NAMES)
             ):
                 continue
+            if value.wrapped and rule.judge == 0:  # nothing says that it is no label: get_env("ACME_KEY")
+                continue
             if rule.code and rule.judge == 0:
                 shaped = table.value_pattern(number).match(text, start, end)
                 if shaped is None:
@@ -219,6 +221,17 @@ def is_sample_host(text: bytes, table: Table) -> bool:
     return parts[-1] in words or b".".join(parts[-2:]) in words
 
 
+def _is_trivial(data: bytes, table: Table) -> bool:
+    """Return whether it is a sample by its letters: ``b=ar``, ``USER_ID``, ``secret_dsn``, with escapes read."""
+    text = re.sub(rb"%([0-9A-Fa-f]{2})", lambda match: bytes.fromhex(match[1].decode()), data)
+    counts = letters.counts_of(text)
+    if len(text) > 24 or counts.digit:
+        return False
+    if counts.lower == 0 or samples.is_known_password(text, table.words):
+        return True
+    return counts.upper == 0 and (len(text) < 9 or letters.holds_any(text, table.words(letters.PLAIN_VALUE)))
+
+
 def address_password_holds(password: bytes, user: bytes, table: Table) -> bool:
     """Return whether the password of an address, or of a pair, is a secret and not one that everybody has."""
     folded = password.lower()
@@ -232,6 +245,7 @@ def address_password_holds(password: bytes, user: bytes, table: Table) -> bool:
         or letters.holds_any(password, table.words(letters.PLACEHOLDER))
         or samples.is_known_password(password, table.words)
         or samples.is_mostly_escapes(password, table.words)
+        or _is_trivial(password, table)
     ):
         return False
     counts = letters.counts_of(password)

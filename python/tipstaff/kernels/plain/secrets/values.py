@@ -39,6 +39,7 @@ from tipstaff.kernels.plain.secrets.letters import (
     is_repeated,
     is_sequence,
     is_wordy,
+    spoken,
 )
 from tipstaff.kernels.plain.secrets.samples import (
     encodes_sample,
@@ -106,6 +107,8 @@ def judge(data: bytes, value: Value, mode: int, words: Words, logs: Sequence[int
     if counts.lower + counts.upper == 0 or counts.distinct < 5:
         return False
     random = is_random(data, counts, words)
+    if value.wrapped and (not random or all(byte in HEX for byte in data)):
+        return False  # getString("password.label"), decode("1c0a")
     if not random and (holds_any(data, words(PLAIN_VALUE)) or reads_as_sample(data, words, password=mode == PASSWORD)):
         return False
     if value.quoted and counts.digit == 0 and data[-1] == 0x3A:
@@ -141,13 +144,18 @@ def _is_password(data: bytes, value: Value, counts: Counts, *, random: bool) -> 
         # A name in a program, or a short password: where the form is a program's, it is a name.
         if wordy and counts.digit < 2:
             return False
-        if not (value.tight and value.ends_line and counts.digit >= 2):
+        mixed = counts.lower > 0 and counts.upper > 0 and 3 * counts.digit >= size
+        if not mixed and not (value.tight and value.ends_line and counts.digit >= 2):
             return False
     if value.strict and kinds < 3 and size < 12:
         return False
     if counts.digit == 0:
         if signs >= 1 and kinds >= 3 and size >= 8:
             return True
+        if signs == 0 and counts.upper == 0 and counts.other > 0:  # roundcube-pgsql: words that hyphens join
+            letters, pronounceable = spoken(data)
+            if 2 * pronounceable >= letters:
+                return False
         return size >= 10 and not wordy and (kinds >= 2 or size >= 16)
     if wordy:
         return size >= 8 and (counts.digit >= 2 or signs >= 1 or (counts.upper > 0 and counts.other > 0))

@@ -17,7 +17,21 @@ inline bool names_code(string_view option) noexcept {
   return false;
 }
 
+// What looks things up, or takes any words as text.
+inline constexpr string_view kLookUps =
+    "tldr cheat man apropos whatis which whereis info howdoi help navi explain how2 ack ag ugrep pgrep pidof type hash dpkg apt-cache rpm brew port pacman say "
+    "espeak notify-send figlet cowsay logger wall todo note jrnl t compgen complete claude codex aider llm gemini gh-copilot";
+
 inline void ShellReader::run_carried(Invocation& in) noexcept {
+  const string_view program = tree_.command(in.command).program;
+  // wrapper rm -rf x: a command after the name of something that runs it in another way.
+  if (const std::uint32_t at = after_options(in, 1, "", ""); at + 1 < in.count && !one_of(program, kLookUps)) {
+    const string_view next = program_name(argument(in, at));
+    // Verbs of tools are called like programs, too: tool cp a b, tool kill JOB.
+    const bool as_program = one_of(next, "sudo sh bash python python3 perl terraform kubectl docker psql mysql systemctl git dd shred mkfs wipefs");
+    if ((as_program || (is_feared(next) && next != "ssh" && starts_with(text_of(in, at + 1), "-"))) && !argument(in, at).has(word_flag::kQuoted))
+      return run_inner(in, at, 0);
+  }
   for (std::uint32_t i = 1; i < in.count; ++i) {
     Word word = argument(in, i);
     if (word.text == "--") {
@@ -80,9 +94,10 @@ inline constexpr LoadedFile kLoadedFiles[] = {
     {"ninja samu", "build.ninja *.ninja", Dialect::prose}, {"foreman honcho overmind hivemind goreman heroku", "Procfile Procfile.dev .foreman", Dialect::prose},
     {"git lefthook", "lefthook.yml .lefthook.yml lefthook.yaml", Dialect::prose}, {"git pre-commit", ".pre-commit-config.yaml", Dialect::prose},
     {"deno", "deno.json deno.jsonc", Dialect::prose}, {"air", ".air.toml", Dialect::prose}, {"tilt", "Tiltfile", Dialect::prose},
-    {"earthly", "Earthfile", Dialect::prose}, {"dvc", "dvc.yaml", Dialect::prose}, {"mise", "mise.toml .mise.toml", Dialect::prose},
+    {"earthly", "Earthfile", Dialect::prose}, {"dvc", "dvc.yaml", Dialect::prose}, {"mise", "mise.toml .mise.toml", Dialect::prose}, {"pixi", "pixi.toml", Dialect::prose},
+    {"docker docker-compose podman podman-compose", "compose.yml compose.yaml docker-compose.yml docker-compose.yaml", Dialect::prose},
     {"poe poetry pdm hatch uv tox nox", "pyproject.toml tox.ini", Dialect::prose}, {"cargo-make makers", "Makefile.toml", Dialect::prose},
-    {"mvn ant", "pom.xml build.xml", Dialect::prose}, {"act gitlab-runner", "*.yml *.yaml", Dialect::prose}, {"terraform tofu opentofu", "*.tf", Dialect::prose},
+    {"mvn ant", "pom.xml build.xml", Dialect::prose}, {"act gitlab-runner woodpecker-cli drone circleci wrkflw", "*.yml *.yaml", Dialect::prose}, {"terraform tofu opentofu", "*.tf", Dialect::prose},
     {"packer", "*.pkr.hcl *.json", Dialect::prose}, {"skaffold", "skaffold.yaml", Dialect::prose}, {"melos", "melos.yaml", Dialect::prose},
     {"nodemon", "nodemon.json", Dialect::prose}, {"lint-staged", ".lintstagedrc .lintstagedrc.json", Dialect::prose}, {"tmux", ".tmux.conf", Dialect::prose},
     {"cargo", "build.rs", Dialect::make}, {"go mage", "magefile.go *_test.go", Dialect::make}, {"sbt", "build.sbt", Dialect::make},

@@ -479,12 +479,16 @@ inline constexpr string_view kFeared[] = {
 // Words after which a tool that nobody knows is given a command.
 inline constexpr string_view kCarryingVerbs = "run exec execute x shell ssh";
 
+inline bool is_feared(string_view name) noexcept {
+  for (const string_view feared : kFeared)
+    if (feared == name) return true;
+  return false;
+}
+
 // Whether a word names a program that others are given to run: one that carries or makes something, or does harm.
 inline bool is_carried_program(string_view name) noexcept {
   if (find_program(name).handler != Handler::none) return true;
-  for (const string_view feared : kFeared)
-    if (feared == name) return true;
-  return one_of(name, "helm dropdb dropuser mysqladmin pulumi rake alembic flyway gcloud redis-cli mongosh heroku npm npx yarn");
+  return is_feared(name) || one_of(name, "helm dropdb dropuser mysqladmin pulumi rake alembic flyway gcloud redis-cli mongosh heroku npm npx yarn");
 }
 
 // Whether a text of several words begins with such a program: the text of a command, where an option takes one.

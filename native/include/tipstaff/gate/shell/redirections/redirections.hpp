@@ -170,7 +170,10 @@ inline void ShellReader::emit_redirections(const Redirections& redirections, std
     if (target == "/dev/null" || target == "/dev/stderr" || target == "/dev/stdout" || target == "/dev/stdin") continue;
     if (item.kind == Redirection::read && (item.target.flags & word_flag::kPseudo) != 0) continue;
     const bool append = item.kind == Redirection::append;
-    const bool empty = item.kind == Redirection::write && item.output && empties(output);
+    // Of several files only the last one gets what is printed.
+    bool last = true;
+    for (std::uint32_t k = i + 1; k < redirections.count; ++k) last = last && !(redirections.items[k].kind != Redirection::read && redirections.items[k].output);
+    const bool empty = item.kind == Redirection::write && item.output && (empties(output) || !last);
     emit_file(item.kind == Redirection::read ? "@read" : "@write", item.target, append, carrier, via, session_.cwd, empty);
     if (item.kind != Redirection::read && item.output) {
       remember_file(session_.cwd, target, output, append);

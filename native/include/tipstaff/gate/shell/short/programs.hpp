@@ -178,6 +178,11 @@ inline bool runs_code(const Call& call) noexcept {
 
 // Whether the words of a tool that nobody knows hold no command that it is given.
 inline bool carries_nothing(const Call& call) noexcept {
+  if (call.count > 1) {  // wrapper -v rm -rf x
+    std::uint32_t at = 0;
+    while (at < call.count && begins(call.words[at].text, "-")) ++at;
+    if (at + 1 < call.count && shell::is_feared(call.words[at].text)) return false;
+  }
   for (std::uint32_t i = 0; i < call.count; ++i) {
     const Word& word = call.words[i];
     if (is(word.text, "--") || (word.has(word_flag::kQuoted) && shell::begins_command(word.text))) return false;
