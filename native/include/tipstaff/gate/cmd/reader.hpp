@@ -226,6 +226,7 @@ class Batch {
     if (level < 32) statement(level + 1);
   }
   static bool is_switch(std::string_view text) noexcept {
+    if (text.size() > 2 && text[0] == '/' && text[1] == '/') text.remove_prefix(1);  // Git Bash: //s, to keep it from becoming a path
     if (text.size() < 2 || text[0] != '/') return false;
     return text.size() == 2 || text[2] == '/' || text[2] == ':' || (text.size() == 3 && text[1] == 'a');
   }

@@ -12,7 +12,11 @@ namespace tipstaff::gate {
 // The dialect that a command of a shell's reading shows: `shell` where it shows none.
 inline Dialect dialect_shown(const Command& command, const Word* words, bool broken) noexcept {
   const std::string_view first = command.word_count != 0 ? words[0].text : std::string_view();
-  if (command.program.empty()) return ascii::one_of(first, "= += -=") ? Dialect::powershell : Dialect::shell;  // $env:NAME = "x"
+  if (command.program.empty()) {  // $env:NAME = "x", $env:NAME="x"
+    const std::string_view name = command.name.text;
+    const bool scoped = name.size() > 2 && name[0] == kUnknownPart && name[1] == ':' && name.find('=') != std::string_view::npos;
+    return scoped || ascii::one_of(first, "= += -=") ? Dialect::powershell : Dialect::shell;
+  }
   if (powershell::is_cmdlet_name(command.name.text) || (command.program == "try" && first == "{")) return Dialect::powershell;
   if (broken && (ascii::one_of(command.program, "exist defined errorlevel") ||
                  (ascii::one_of(command.program, "not /i") && ascii::one_of(first, "exist defined errorlevel not")))) {
