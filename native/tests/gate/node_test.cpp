@@ -121,13 +121,14 @@ constexpr Sample kMongo[] = {
 
 // Calls of libraries that take something away, with their whole chain.
 constexpr Sample kCalls[] = {
-    {"await prisma.user.deleteMany({})", "@call prisma.user.deletemany({}) {}"},
-    {"items.findAll().then(rows => Promise.all(rows.map(r => r.destroy())))", "@call items.findall().@each.destroy() ''"},
-    {"for await (const u of User.find()) await u.deleteOne()", "@call user.find().@each.deleteone() ''"},
-    {"const c = await connect('x'); c.drop()", "@call connect('x').drop() ''"},
-    {"ids.map(client.drop)", ""},
-    {"for (let i = 0; i < n; i++) a[i].drop()", "@call a[i].drop() ''"},
-    {"fs.truncateSync('a.db')", "@call fs.truncatesync('a.db') 'a.db'"},
+    {"await prisma.user.deleteMany({})", "@call prisma.user.deletemany({}) {} --verb=delete --what=Many"},
+    {"items.findAll().then(rows => Promise.all(rows.map(r => r.destroy())))",
+     "@call items.findall().@each.destroy() '' --verb=destroy\n@call items.findall().map(items.findall().@each) r => r.destroy()"},
+    {"for await (const u of User.find()) await u.deleteOne()", "@call user.find().@each.deleteone() '' --verb=delete --what=One"},
+    {"const c = await connect('x'); c.drop()", "@call connect('x').drop() '' --verb=drop"},
+    {"ids.map(client.drop)", "@call client.drop.@each( '' --verb=drop\n@call ids.map(client.drop) client.drop"},
+    {"for (let i = 0; i < n; i++) a[i].drop()", "@call a[i].drop() '' --verb=drop"},
+    {"fs.truncateSync('a.db')", "@call fs.truncatesync('a.db') 'a.db' --verb=truncate --what=Sync"},
     {"console.log('db.dropDatabase()')", ""},
     {"// db.dropDatabase()", ""},
     {"xs.push(1)", ""},

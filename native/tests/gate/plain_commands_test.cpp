@@ -87,7 +87,7 @@ int main() {
   }
   for (const std::string& text : kNotPlain) expect(!bench.hold(text), "not plain: " + text);
   expect(!bench.hold("npm run build", true) && !bench.hold("npm install", true) && bench.hold("npm ls", true), "scripts of a project are read where files are");
-  expect(!bench.hold("./tool x", true) && bench.hold("./tool x"), "and so are programs that are called by their path");
+  expect(!bench.hold("./tool y", true) && bench.hold("./tool y"), "and so are programs that are called by their path");
   expect(!bench.hold(std::string(plain::PlainReader::kLongest, 'a') + " b"), "long texts are not plain");
   std::string many = "ls";
   for (std::uint32_t i = 1; i < plain::PlainReader::kCommands; ++i) many += "; ls -l";
