@@ -31,7 +31,7 @@ ASKS = [
     "rm -rf /opt/podman", "sudo rm /opt/lib/*.a", "rm -rf /run/containerd/fifo/*", "rm -rf /var/run/app", "rm -rf /var/lib/gems",
     "find /var/log/nginx -mtime +7 -delete", "rm -rf /etc/apt/sources.list.d/*.list", "sudo rm -f /usr/bin/shellcheck", "mv /opt/app /opt/app.old",
     "chown -R nobody:nobody /etc/prometheus /prometheus", "useradd app && chown -R app:app /home/app /srv/app", "dd if=/dev/zero of=/var/swap.1 bs=1M count=1024",
-    "curl -fsSL https://x.example/k.gpg | sudo dd of=/usr/share/keyrings/x.gpg", "cp .env ../app-<name>/", "scp dev@host:/x/ca.pem ~/.docker/ca.pem",
+    "curl -fsSL https://x.example/k.gpg | sudo dd of=/usr/share/keyrings/x.gpg", "scp dev@host:/x/ca.pem ~/.docker/ca.pem",
     "docker run --rm -it --device=/dev/sda:/dev/xvdc ubuntu fdisk /dev/xvdc",
     # As before.
     "rm -rf *.json", "rm -rf sdk.tar.gz src", "rm -rf \"$DIR\"/a.json", "rm -rf ../a.html", "rm -rf src.bak", "mkdir -p src; rm -rf src",

@@ -110,6 +110,8 @@ inline void ShellReader::run_parallel(Invocation& in) noexcept {
                                          "--results --tmpdir --timeout --delay --workdir --wd");
   for (std::uint32_t i = 1; i < at; ++i)
     if (one_of(text_of(in, i), "--pipe --pipepart --spreadstdin")) return run_inner(in, at, 0);
+  for (std::uint32_t i = 1; i < at; ++i)
+    if (one_of(text_of(in, i), "--dry-run --dryrun")) return;
   std::uint32_t colons = at;
   while (colons < in.count && !starts_with(text_of(in, colons), ":::")) ++colons;
   const bool given = colons < in.count;

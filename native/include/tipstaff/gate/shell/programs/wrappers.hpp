@@ -182,7 +182,11 @@ inline void ShellReader::run_code_option(Invocation& in, const Program& program)
   if (name == "nix-shell") long_name = "--run";
   if (name == "nodemon") long_name = "--exec";
   char letter = name == "nix-shell" ? '\0' : name == "nodemon" ? 'x' : 'c';
-  if (name == "ansible") letter = 'a', long_name = "--args";
+  if (name == "ansible") {
+    letter = 'a', long_name = "--args";
+    for (std::uint32_t i = 1; i < in.count; ++i)
+      if (one_of(text_of(in, i), "--check -C --list-hosts --syntax-check")) return;
+  }
   if (name == "man") letter = 'P', long_name = "--pager";
   if (name == "gcloud") letter = '\0';
   if (name == "zip") letter = '\0', long_name = "--unzip-command";
@@ -199,11 +203,13 @@ inline void ShellReader::run_code_option(Invocation& in, const Program& program)
       code = argument(in, at);
       code.text = script.text;
     }
-    for (std::size_t at = code.text.find("spawn "); at != string_view::npos; at = code.text.find("spawn ", at)) {
-      at += 6;
-      Word started = code;
-      started.text = code.text.substr(at, code.text.find_first_of(";\n", at) - at);
-      code_word(in, started, options, Dialect::shell);
+    for (const string_view starts : {"spawn ", "exec ", "system "}) {
+      for (std::size_t at = code.text.find(starts); at != string_view::npos; at = code.text.find(starts, at)) {
+        at += starts.size();
+        Word started = code;
+        started.text = code.text.substr(at, code.text.find_first_of(";\n]", at) - at);
+        code_word(in, started, options, Dialect::shell);
+      }
     }
     return;
   }
