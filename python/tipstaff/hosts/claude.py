@@ -37,8 +37,8 @@ class ClaudeCode(AgentHost):
         "PreCompact",
     )
     tool_event = "PreToolUse"
-    matcher_names = re.compile(r"[a-zA-Z0-9_|, -]+")
-    command_tools = ("Bash",)
+    matcher_names: re.Pattern[str] | None = re.compile(r"[a-zA-Z0-9_|, -]+")
+    command_tools: tuple[str, ...] = ("Bash",)
     other_tools = ("Write", "mcp__server__tool")
     handler_types = frozenset({"command", "http", "mcp_tool", "prompt", "agent"})
     reads_mark = True

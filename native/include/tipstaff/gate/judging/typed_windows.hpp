@@ -44,8 +44,13 @@ inline void read_typed_windows(Reader& reader, const Code& whole, Frame frame) n
   }
   if (dialect == Dialect::shell || whole.text.size() > reader.nested_bytes) return;
   reader.nested_bytes -= whole.text.size();
-  constexpr auto bit = [](Unresolved reason) noexcept { return 1u << static_cast<std::uint32_t>(reason); };
-  tree.forget_uncertainties(bit(Unresolved::syntax) | (dialect == Dialect::powershell ? bit(Unresolved::program) | bit(Unresolved::flag) : 0u));
+  tree.forget_uncertainties([&](const Uncertainty& open) noexcept {
+    if (open.reason == Unresolved::syntax) return true;
+    if (dialect != Dialect::powershell || (open.reason != Unresolved::program && open.reason != Unresolved::flag)) return false;
+    // Where it is a shell after all, it runs what `$(...)` prints and what "$X" names.
+    const std::string_view from = open.span.start < whole.text.size() ? whole.text.substr(open.span.start) : std::string_view();
+    return !ascii::starts_with(from, "$(") && !ascii::starts_with(from, "`") && !ascii::starts_with(from, "\"$");
+  });
   if (dialect == Dialect::powershell) frame.via |= via::kShellsWords;
   read_code(reader, dialect, whole, frame);
 }

@@ -142,11 +142,12 @@ class Tree {
     }
   }
 
-  // Takes away those of these reasons, as bits.
-  void forget_uncertainties(std::uint32_t reasons) noexcept {
+  // Takes away those that `is_it` is true of.
+  template <class Is>
+  void forget_uncertainties(Is is_it) noexcept {
     std::uint32_t kept = 0;
     for (std::uint32_t i = 0; i < uncertain_count_; ++i)
-      if ((reasons >> static_cast<std::uint32_t>(uncertain_[i].reason) & 1) == 0) uncertain_[kept++] = uncertain_[i];
+      if (!is_it(uncertain_[i])) uncertain_[kept++] = uncertain_[i];
     uncertain_count_ = kept;
   }
 
