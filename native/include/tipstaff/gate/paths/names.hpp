@@ -66,7 +66,7 @@ inline constexpr WiringFolder kWiringFolders[] = {
 
 // What any part of such a path is named.
 constexpr NameSigns make_wiring_signs() noexcept {
-  NameSigns signs(".git .github .config .local .cache share state .claude.json .tipstaff.toml etc programdata site-packages",
+  NameSigns signs(".git .github .config .local share state .claude.json .tipstaff.toml etc programdata site-packages",
                   "tipstaff.toml tipstaff-hook tipstaff-hook.exe managed-settings.json hooks");
   signs.add("application support");
   for (const WiringFolder& wiring : kWiringFolders) signs.add(wiring.folder);
@@ -92,7 +92,7 @@ inline bool is_wiring(const PathParts& path) noexcept {
            (path.names(i + 1, "copilot") && path.names_one_of(i + 2, "settings.json settings.local.json")))) {
         return true;
       }
-      if (path.names_one_of(i, ".config .local .cache share state") && path.names(i + 1, "tipstaff")) return true;
+      if (path.names_one_of(i, ".config .local share state") && path.names(i + 1, "tipstaff")) return true;
       if (path.names(i, ".config") && path.names(i + 1, "opencode") &&
           path.names_one_of(i + 2, "plugin plugins opencode.json opencode.jsonc"))
         return true;
