@@ -35,7 +35,7 @@ class PowerShell : private Values {
   }
 
  private:
-  static constexpr std::uint32_t kArguments = 24, kLevels = 40, kFunctions = 12, kCalls = 48;
+  static constexpr std::uint32_t kArguments = 64, kLevels = 40, kFunctions = 32, kCalls = 48;
   struct Argument {
     std::string_view parameter;  // spelled out where known, as written else; empty: by its place
     Value value;
@@ -58,6 +58,7 @@ class PowerShell : private Values {
   Value command(const Value& name, std::size_t start, const Value& input, bool piped) noexcept;
   static bool is_everything(const Value& value) noexcept { return value.is_text() && value.known.text == "*"; }
   std::uint32_t take_arguments(Argument* out) noexcept;
+  void too_many(std::size_t start) noexcept { tree_.add_uncertainty(Unresolved::limit, from(start), frame_.carrier); }
   void arguments_away() noexcept;
   void run_block(const Value& block) noexcept;
   void evaluate(const Value& code, Span span) noexcept;

@@ -366,7 +366,7 @@ inline void ScriptReader::hand_over(std::string_view last, const Arguments& argu
     if (function.kind != Value::function && !does_harm(action)) continue;
     Arguments inner;
     const auto take = [&](const Value& value) noexcept {
-      if (inner.count < Arguments::kMost) inner.value[inner.count++] = value;
+      inner.add(value);
       ++inner.written;
     };
     const std::uint32_t first = i == arguments.count ? i : i + 1;

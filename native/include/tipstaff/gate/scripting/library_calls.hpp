@@ -18,7 +18,7 @@ class LibraryCalls {
         bare_(language == Language::ruby || language == Language::perl), variables_(language), origins_(language) {}
 
   void read() noexcept {
-    if (code_.text.size() > kLongest) return;
+    if (code_.text.size() > kLongest) return reader_.tree->add_uncertainty(Unresolved::code, code_.origin, frame_.carrier);
     bool any = holds_taking(code_.text);
     for (const std::string_view sign : {std::string_view(".del"), std::string_view(".rm("), std::string_view(".push("), std::string_view(".to_sql("), std::string_view("'rm -"), std::string_view("olicy("), std::string_view(".put_"), std::string_view(".create_access"), std::string_view(".authorize_"), std::string_view("call_command"), std::string_view(".updateMany({}"), std::string_view(".synchronize("), std::string_view(".all().update("), std::string_view("objects.update("), std::string_view(".query.update("), std::string_view("DELETE"), std::string_view("scale"), std::string_view("force"), std::string_view("FLUSH")})
       any = any || code_.text.find(sign) != std::string_view::npos;
@@ -39,7 +39,7 @@ class LibraryCalls {
 
  private:
   static constexpr std::size_t kLongest = 1 << 20;
-  static constexpr std::uint32_t kLevels = ChainVariables::kLevels, kMost = 48, kArguments = 40, kArgumentBytes = 400, kItem = 72;
+  static constexpr std::uint32_t kLevels = ChainVariables::kLevels, kMost = 512, kArguments = 40, kArgumentBytes = 400, kItem = 72;
 
   struct Chain {
     char text[176];
@@ -63,6 +63,7 @@ class LibraryCalls {
 
   void pass() noexcept {
     for (Token token = lexer_.next(); token.kind != Kind::end && emitted_ < kMost; token = lexer_.next()) take(token);
+    if (emitted_ == kMost) reader_.tree->add_uncertainty(Unresolved::code, code_.origin, frame_.carrier);
     end_chain();
   }
 
@@ -370,6 +371,7 @@ class LibraryCalls {
     note(writer, "--verb=", verb.verb);
     note(writer, "--what=", verb.what);
     note(writer, "--from=", now.from);
+    if (now.from.empty() && origins_.lost()) reader_.tree->add_uncertainty(Unresolved::code, span, frame_.carrier);
     writer.end();
   }
   void note(CommandWriter& writer, std::string_view option, std::string_view value) noexcept {

@@ -17,6 +17,9 @@ class Origins {
     return {};
   }
 
+  // Whether there were more imports than there is room for.
+  bool lost() const noexcept { return oldest_ != 0; }
+
   // A statement that imports, at its first word: binds its names and moves `lexer` past it. False where it is not one.
   bool read(const Token& first, std::string_view text, Lexer* lexer) noexcept {
     if (first.kind != Kind::name || first.sigil != 0) return false;
@@ -38,11 +41,11 @@ class Origins {
   struct Import {
     std::string_view name, module;
   };
-  static constexpr std::uint32_t kMost = 32, kTokens = 96;
+  static constexpr std::uint32_t kMost = 128, kTokens = 512;
 
   void add(std::string_view name, std::string_view module) noexcept {
     if (name.empty() || module.empty()) return;
-    imports_[count_ < kMost ? count_++ : oldest_++ % kMost] = {name, module};
+    new (&imports_[count_ < kMost ? count_++ : oldest_++ % kMost]) Import{name, module};
   }
   // A dotted name from `token` on; `token` is then what follows it, and `lexer` where that begins.
   static std::string_view dotted(std::string_view text, Token* token, Lexer* lexer) noexcept {
@@ -149,8 +152,8 @@ class Origins {
     return true;
   }
 
-  static constexpr std::uint32_t kNames = 12;
-  Import imports_[kMost];
+  static constexpr std::uint32_t kNames = 64;
+  Raw<Import, kMost> imports_;
   Language language_;
   std::uint32_t count_ = 0, oldest_ = 0;
 };

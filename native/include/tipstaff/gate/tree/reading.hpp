@@ -35,6 +35,7 @@ struct Frame {
 namespace limits {
 constexpr std::uint32_t kDepth = 24;
 constexpr std::size_t kScriptBytes = 256 * 1024;
+constexpr std::uint32_t kWords = 4096;      // of one command, as many as a tree of 1 MiB holds
 constexpr std::uint32_t kExpansions = 256;  // words that one word may become
 constexpr std::size_t kNestedBytes = 4 * 1024 * 1024;  // text that is read again or deeper, all of it together
 constexpr std::size_t kStackBytes = 112 * 1024;        // what a level takes until it asks again, twice
