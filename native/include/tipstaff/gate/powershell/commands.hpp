@@ -21,6 +21,7 @@ inline void PowerShell::one(std::string_view program, Span span, const Value& va
 
 // The arguments up to the command's end. A parameter takes the value after it unless it is a switch.
 inline std::uint32_t PowerShell::take_arguments(Argument* out) noexcept {
+  const std::size_t begin = at_;
   std::uint32_t n = 0;
   Argument spill;
   bool pending = false;  // the last parameter waits for its value
@@ -68,7 +69,7 @@ inline std::uint32_t PowerShell::take_arguments(Argument* out) noexcept {
       const std::string_view full = spelled_out(argument.parameter, kParameters);
       pending = after != ':' && !full.empty() && !ascii::one_of(full, kSwitches);
       if (n < kArguments) ++n;
-      else too_many(start);
+      else too_many(begin);
       continue;
     }
     const Value value = argument_word();
@@ -84,7 +85,7 @@ inline std::uint32_t PowerShell::take_arguments(Argument* out) noexcept {
     argument.has_value = true;
     argument.span = from(start);
     if (n < kArguments) ++n;
-    else too_many(start);
+    else too_many(begin);
   }
 }
 

@@ -227,7 +227,7 @@ inline std::uint32_t PowerShell::splat(Argument* out, std::uint32_t count) noexc
   const Span span = from(start);
   const auto add = [&](const Argument& argument) noexcept {
     if (count < kArguments) new (&out[count++]) Argument(argument);
-    else too_many(start);
+    else too_many(at_);
   };
   Argument argument;
   argument.span = span;

@@ -1,6 +1,8 @@
 // What is known of PowerShell's values, its variables, and the texts that it makes: formats, replacements, characters.
 #pragma once
 
+#include <array>
+
 #include "tipstaff/gate/tree/variables.hpp"
 
 namespace tipstaff::gate::powershell {
@@ -17,6 +19,18 @@ struct Value {
   bool is_text() const noexcept { return kind == text; }
 };
 
+// Bytes that end a word, and those that end a piece of one.
+inline constexpr std::uint8_t kWordEnd = 1, kPieceEnd = 2;
+inline constexpr auto kEnds = []() constexpr noexcept {
+  std::array<std::uint8_t, 256> ends{};
+  for (int c = 0; c < 256; ++c)
+    if (ascii::is_space(static_cast<char>(c))) ends[static_cast<std::size_t>(c)] = kWordEnd | kPieceEnd;
+  for (const char c : std::string_view(";|&(){},")) ends[static_cast<unsigned char>(c)] = kWordEnd | kPieceEnd;
+  for (const char c : std::string_view("\"'$><")) ends[static_cast<unsigned char>(c)] = kPieceEnd;
+  return ends;
+}();
+constexpr bool ends(char c, std::uint8_t what) noexcept { return (kEnds[static_cast<unsigned char>(c)] & what) != 0; }
+
 class Values {
  protected:
   static constexpr std::uint32_t kItems = 256, kVariables = 128, kListed = 16;
@@ -27,7 +41,7 @@ class Values {
     value.kind = Value::text;
     value.known = known;
     note_unknown(&value.known);
-    if (known.text.find_first_of("*?") != std::string_view::npos) value.known.flags |= word_flag::kGlob;
+    if (known.text.find('*') != std::string_view::npos || known.text.find('?') != std::string_view::npos) value.known.flags |= word_flag::kGlob;
     return value;
   }
   static Known known_or_blank(const Value& value, Span span) noexcept { return value.is_text() ? value.known : unknown_text(span); }
