@@ -98,8 +98,10 @@ class LibraryCalls {
   void name(const Token& token) noexcept {
     if (!chain().joins && begins_import(token)) return;
     const bool defined = defines_;
-    defines_ = !chain().joins && token.is_one_of("def function sub fn func");
-    if (!chain().joins && !bare_ && token.is_one_of("new await return yield")) {  // new (require("x").Client)(y)
+    static constexpr Words kDefining("def function sub fn func");
+    defines_ = !chain().joins && token.is_one_of(kDefining);
+    static constexpr Words kPrefixes("new await return yield");
+    if (!chain().joins && !bare_ && token.is_one_of(kPrefixes)) {  // new (require("x").Client)(y)
       end_chain();
       return restart(token.stop);
     }
@@ -153,7 +155,8 @@ class LibraryCalls {
   }
   // A statement that imports, or takes what a chain gives apart; read to its end, or to the chain.
   bool begins_import(const Token& token) noexcept {
-    if (language_ == Language::node ? !token.is_one_of("import const let var") : language_ != Language::python || !token.is_one_of("import from")) return false;
+    static constexpr Words kNode("import const let var"), kPython("import from");
+    if (language_ == Language::node ? !token.is_one_of(kNode) : language_ != Language::python || !token.is_one_of(kPython)) return false;
     end_chain();
     restart(token.stop);
     if (origins_.read(token, code_.text, &lexer_)) return true;
@@ -304,9 +307,11 @@ class LibraryCalls {
       return true;
     }
     if (name == "update" || asks_for_deletion(arguments)) return true;
-    if (ascii::one_of(name, "sendcommand send_command execute_command command command! cmd exec!")) return has("rm -") || holds_taking(arguments);
+    static constexpr Words kCommands("sendcommand send_command execute_command command command! cmd exec!");
+    if (kCommands.has(name)) return has("rm -") || holds_taking(arguments);
     if (mutates_ && find_folded(arguments.substr(0, kArgumentBytes), "mutation") != std::string_view::npos) return true;
-    if (ascii::one_of(name, "send sendall write sendline execute_kw rpc invoke")) return has("flush_all") || has("FLUSH") || has("unlink") || has("delete");
+    static constexpr Words kSends("send sendall write sendline execute_kw rpc invoke");
+    if (kSends.has(name)) return has("flush_all") || has("FLUSH") || has("unlink") || has("delete");
     if (name == "new") return std::string_view(chains_[level_].text, chains_[level_].size).find("http.delete.") != std::string_view::npos;  // Net::HTTP::Delete.new
     if (name.find("scale") != std::string_view::npos) return has("0");
     if (name == "checkout") return has("force");
@@ -332,8 +337,10 @@ class LibraryCalls {
     Chain& now = chain();
     if (level_ == 0 || !now.named || now.last == 0 || bare_) return;
     const Chain& outer = chains_[level_ - 1];
+    static constexpr Words kEach("map foreach each apply submit starmap imap imap_unordered map_async pmap run_in_executor to_thread partial thread "
+        "each_with_index run_sync gather");
     if (!outer.named || outer.brackets || verb_of(now.written).verb.empty() ||
-        !ascii::one_of(outer.written, "map foreach each apply submit starmap imap imap_unordered map_async pmap run_in_executor to_thread partial thread each_with_index run_sync gather")) {
+        !kEach.has(outer.written)) {
       return;
     }
     now.takes = true;

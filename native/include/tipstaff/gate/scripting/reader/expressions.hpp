@@ -5,6 +5,10 @@
 
 namespace tipstaff::gate::program {
 
+// Words before what they are about.
+inline constexpr Words kPrefixes("new await not yield return typeof void delete throw raise const let var my our "
+                                        "local print echo puts async function_ lambda_ assert_ then do_ else elif elsif if unless while until use_ begin p pp static public");
+
 inline Value ScriptReader::expression() noexcept {
   if (level_ >= kLevels || reader_.out_of_stack()) return too_deep();
   const Level level(level_);
@@ -35,14 +39,16 @@ inline Value ScriptReader::expression() noexcept {
         advance();
         continue;
       }
-      if (token_.is_one_of("or and xor")) {
+      static constexpr Words kJoined("or and xor");
+      if (token_.is_one_of(kJoined)) {
         const bool other = token_.is_name("or");
         advance();
         const Value right = unary();
         if (other && is_python()) value = either(value, right, from(start));
         continue;
       }
-      if (token_.is_one_of("in not is instanceof of x eq ne lt gt le ge cmp")) {
+      static constexpr Words kCompared("in not is instanceof of x eq ne lt gt le ge cmp");
+      if (token_.is_one_of(kCompared)) {
         advance();
         if (token_.is_one_of("in not")) advance();
         unary();
@@ -147,8 +153,7 @@ inline Value ScriptReader::unary() noexcept {
       advance();
       if (take_list_apart()) return Value{};
       continue;
-    } else if (token_.is_one_of("new await not yield return typeof void delete throw raise const let var my our local print echo puts async "
-                                "function_ lambda_ assert_ then do_ else elif elsif if unless while until use_ begin p pp static public")) {
+    } else if (token_.is_one_of(kPrefixes)) {
       if (is_python() && token_.is_one_of("delete throw new puts echo p pp my our local void then static public begin")) break;
       if (language_ != Language::ruby && token_.is_one_of("p pp puts begin then")) break;
       if (peek().is("=") || peek().is(".") || (token_.text.size() == 1 && memory_.find(token_.text) != nullptr)) break;
