@@ -250,7 +250,7 @@ inline void try_address(const Table& table, std::uint32_t number, const Rule& ru
   }
   if (last == nowhere || last + 1 >= text.size) return;
   if (!is_alnum(text[last + 1]) && text[last + 1] != '[' && text[last + 1] != '_') return;
-  if (is_sample_host(text, last + 1, table.known())) return;
+  if (is_sample_host(text, last + 1, table.known()) && !is_mixed(text.part(begin, last), table.known())) return;
   if (last > begin && address_password_holds(text.part(begin, last), text.part(start, colon), table.known())) {
     findings->add(begin, last, number, rule);
   }

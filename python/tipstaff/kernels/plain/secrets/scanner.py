@@ -207,10 +207,20 @@ def _addresses(table: Table, text: bytes) -> Iterator[tuple[int, int]]:
             or not ((chr(text[last + 1]).isascii() and chr(text[last + 1]).isalnum()) or text[last + 1] in b"[_")
         ):
             continue
-        if is_sample_host(text[last + 1 : last + 257], table):
+        if is_sample_host(text[last + 1 : last + 257], table) and not is_mixed(text[begin:last], table):
             continue
         if address_password_holds(text[begin:last], text[start:colon], table):
             yield begin, last
+
+
+def is_mixed(password: bytes, table: Table) -> bool:
+    """Return whether it is made as passwords are made by programs, so that it is one whatever host it is for."""
+    counts = letters.counts_of(password)
+    return letters.is_random(password, counts, table.words) or (
+        len(password) >= 10
+        and min(counts.lower, counts.upper, counts.digit) > 0
+        and not letters.is_wordy(password)
+    )
 
 
 def is_sample_host(text: bytes, table: Table) -> bool:
