@@ -199,7 +199,8 @@ def test_a_wary_scan_still_asks_about_passwords(value: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "address", ["postgres://svc:{}@db.acme.io/app", "postgres://svc:{}@db.example.com/app", "https://svc:{}@mail.example/"]
+    "address",
+    ["postgres://svc:{}@db.acme.io/app", "postgres://svc:{}@db.example.com/app", "https://svc:{}@mail.example/"],
 )
 def test_random_passwords_are_secrets_at_any_host(address: str) -> None:
     assert tipstaff.scan_secrets(address.format(made_up("{base62:16}")))

@@ -217,9 +217,7 @@ def is_mixed(password: bytes, table: Table) -> bool:
     """Return whether it is made as passwords are made by programs, so that it is one whatever host it is for."""
     counts = letters.counts_of(password)
     return letters.is_random(password, counts, table.words) or (
-        len(password) >= 10
-        and min(counts.lower, counts.upper, counts.digit) > 0
-        and not letters.is_wordy(password)
+        len(password) >= 10 and min(counts.lower, counts.upper, counts.digit) > 0 and not letters.is_wordy(password)
     )
 
 
