@@ -33,7 +33,7 @@ inline bool holds_template_sign(Bytes data) noexcept {
       case '{': if (next == '}') return true; [[fallthrough]];
       case '}': if (next == c) return true; break;
       case '<': if (next == '%') return true; break;
-      case '%': if (next == '>' || next == 's') return true; break;
+      case '%': if (next == '>' || (next == 's' && !is_alnum(third))) return true; break;
       case '#': if (next == '{') return true; break;
       case '.':
       case '*': if (next == c && third == c) return true; break;

@@ -85,6 +85,9 @@ enum List : std::uint32_t {
   vector_names,
   source_endings,
   vector_labels,
+  field_names,
+  holders,
+  copulas,
   fixed_lists,
 };
 
