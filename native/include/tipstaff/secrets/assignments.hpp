@@ -171,7 +171,7 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
     if (before == '$' || before == '/') return false;  // -w $PASSWD "dc=acme": the next argument
     if (!manner.flag && !quote && !introduced && !after_login(text, head) &&
         !is_word(text, start, end, "requirepass") && !is_word(text, start, end, "masterauth") &&
-        !is_word(text, start, end, "securestring")) {
+        !is_word(text, start, end, "securestring") && !is_word(text, start, end, "rootpw") && !is_word(text, start, end, "bindpw")) {
       return false;
     }
     if (introduced && quote_at(text, at) == 0 && is_macro(text, head)) return false;  // #define NAME OTHER: code

@@ -88,6 +88,7 @@ enum List : std::uint32_t {
   field_names,
   holders,
   copulas,
+  wallet_words,
   fixed_lists,
 };
 

@@ -55,6 +55,7 @@ _WORD_LISTS: Final = (
     "field_names",
     "holders",
     "copulas",
+    "wallet_words",
 )
 _WITH_DOCUMENTED: Final = frozenset({"placeholder", "obvious"})
 """Lists that the samples of documentation belong to as well."""

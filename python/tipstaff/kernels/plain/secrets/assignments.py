@@ -341,7 +341,7 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
             or text[at - 1 : at + 1] in {b' "', b" '"}
             or word_before(text, head, words(letters.INTRODUCERS))
             or after_login(text, head)
-            or text[start:end].lower() in {b"requirepass", b"masterauth", b"securestring"}
+            or text[start:end].lower() in {b"requirepass", b"masterauth", b"securestring", b"rootpw", b"bindpw"}
         )
     ):
         if before in BLANKS and text[max(head - 3, 0) : head - 1].lower() == b"by":  # identified by password 'hash'

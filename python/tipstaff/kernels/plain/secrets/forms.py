@@ -24,7 +24,7 @@ from tipstaff.kernels.plain.secrets.letters import (
 )
 
 _TEMPLATE_SIGNS: Final = tuple(b"${ $( {{ }} {} <% %> #{ ... *** \xe2\x80\xa6 ://".split())
-_FORMAT: Final = re.compile(rb"%s(?![0-9A-Za-z])")
+_FORMAT: Final = re.compile(rb"%[-0-9.]*s(?![0-9A-Za-z])")
 _NAME_ENDINGS: Final = (b"Key", b"Keys", b"Type", b"Types", b"Token", b"Tokens", b"Secret", b"Secrets")
 
 

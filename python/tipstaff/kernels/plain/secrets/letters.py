@@ -42,7 +42,8 @@ Words = Callable[[int], Sequence[bytes]]
     FIELD_NAMES,
     HOLDERS,
     COPULAS,
-) = range(13, 21)
+    WALLET_WORDS,
+) = range(13, 22)
 """Numbers of the lists."""
 
 
