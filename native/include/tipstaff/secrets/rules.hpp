@@ -123,6 +123,17 @@ inline bool after_escape(Bytes text, std::size_t at) noexcept {
 inline constexpr std::size_t context_before = 200;
 inline constexpr std::size_t context_after = 64;
 
+// Whether all words are of the list that wallets' mnemonics are made of.
+inline bool is_mnemonic(Bytes data, const Knowledge& known) noexcept {
+  for (std::size_t at = 0; at < data.size;) {
+    const std::size_t start = at;
+    while (at < data.size && !is_space(data[at])) ++at;
+    if (at > start && !known.list(wallet_words).equals(data.part(start, at))) return false;
+    ++at;
+  }
+  return true;
+}
+
 // Whether a secret of the right shape is one by what it is made of.
 inline bool secret_holds(const Table& table, const Rule& rule, Bytes text, std::size_t start, std::size_t end,
                          bool wary) noexcept {
@@ -149,6 +160,7 @@ inline bool secret_holds(const Table& table, const Rule& rule, Bytes text, std::
     const std::size_t size = decode_base64(secret.part(0, secret.size < 120 ? secret.size : 120), buffer, 90);
     if (!holds({buffer, size}, "PRIVATE KEY")) return false;
   }
+  if (rule.check == 3 && !is_mnemonic(secret, known)) return false;
   if (rule.context != 0) {
     const Words words = known.list(rule.context - 1);
     const std::size_t from = start > context_before ? start - context_before : 0;

@@ -85,6 +85,10 @@ enum List : std::uint32_t {
   vector_names,
   source_endings,
   vector_labels,
+  field_names,
+  holders,
+  copulas,
+  wallet_words,
   fixed_lists,
 };
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from tipstaff.kernels.plain.secrets import letters
 from tipstaff.kernels.plain.secrets.forms import is_uuid
-from tipstaff.kernels.plain.secrets.letters import DIGIT, LETTER, LOWER, NAME, UPPER, Value, Words, is_wordy
+from tipstaff.kernels.plain.secrets.letters import DIGIT, HEX, LETTER, LOWER, NAME, UPPER, Value, Words, is_wordy
 from tipstaff.kernels.plain.secrets.names import (
     BLANKS,
     after_login,
@@ -28,7 +28,7 @@ _QUOTES: Final = frozenset(b"\"'`")
 _ENDS_VALUE: Final = frozenset(b" \t\r\n\"'`,;<>)]}\\")
 _TYPE: Final = NAME | frozenset(b"&'<>[]|.*? ")
 _PAIR: Final = re.compile(
-    rb"(?:[ \t]{0,16}+(?:,|\r?\n)|[ \t]{1,16}+)[ \t]{0,40}+[\"']?[vV]alue[\"']?[ \t]{0,4}+[:=][ \t]{0,8}"
+    rb"(?:[ \t]{0,16}+(?:,|\r?\n)|[ \t]{1,16}+)[ \t]{0,40}+[\"']?(?:[vV]alue|default|useValue)[\"']?[ \t]{0,4}+[:=][ \t]{0,8}"
 )
 _TYPED: Final = re.compile(rb"[A-Za-z*&\[][A-Za-z0-9_.*&<>\[\]]{1,30}[ \t]{1,4}:?=[ \t]{0,4}")
 _ENCODED: Final = re.compile(rb"%3[aAdD]|\\u003[aAdD]|&#58;|&#61;|&#x3[aAdD];")
@@ -96,31 +96,93 @@ def _next_field(text: bytes, at: int) -> bool:
 
 
 _TAG: Final = re.compile(rb"</(?:key|name|param-name)>")
+_ATTRIBUTES: Final = re.compile(rb"(?:[ \t]{1,4}+[A-Za-z]{1,24}+=\"[^\"<>\r\n]{0,40}+\")?+>")
 _TAG_VALUE: Final = re.compile(rb"<(?:string|value|param-value)>")
 
 
-def _tag_value(text: bytes, at: int) -> int:
-    """Return where the value begins of ``<key>X</key><string>x</string>``, 0 where it does not."""
-    tag = _TAG.match(text, at)
+def _tag_value(text: bytes, at: int, *, attribute: bool) -> int:
+    """Return where the value begins of ``<key>X</key><string>x</string>``, ``name="X"><value>x</value>``, 0 for none."""
+    tag = _TAG.match(text, at) or (_ATTRIBUTES.match(text, at) if attribute else None)
     value = None if tag is None else _TAG_VALUE.match(text, _blanks_and_lines(text, tag.end()))
     return 0 if value is None else value.end()
 
 
 _CALL: Final = re.compile(rb"[A-Za-z][A-Za-z0-9_.:]{0,39}\(")
+_ARGUMENT: Final = re.compile(rb"(?:default|value)[ \t]{0,1}[=:][ \t]{0,1}")
+_APPLIED: Final = re.compile(rb"([A-Z][a-z]{1,7})[ \t](?=[\"'])")
 
 
-def _wrapped_string(text: bytes, at: int) -> int:
-    """Return where the string begins that calls around it are given, ``String::from("x")``, 0 where none is."""
+def _wrapped_string(text: bytes, at: int, words: Words) -> tuple[int, bool]:
+    """Return where the string begins that calls around it are given, and whether all of them hold it as it is.
+
+    0 where there is none. ``String::from("x")``, ``Some("x")`` and Haskell's ``Just "x"`` hold it, ``decode("x")`` may not.
+    """
+    holders = words(letters.HOLDERS)
+    applied = _APPLIED.match(text, at)
+    if applied is not None and applied[1].lower() in holders:
+        return applied.end(), True
     at += 4 if text.startswith(b"new ", at) else 0
     at += 2 if text.startswith(b"[]", at) else 0
+    held = True
     for _ in range(2):
         call = _CALL.match(text, at)
         if call is None:
-            return 0
+            return 0, False
+        held = held and re.split(rb"[.:]", call[0][:-1])[-1].lower() in holders
         at = call.end()
+        argument = _ARGUMENT.match(text, at)
+        at = at if argument is None else argument.end()
         if quote_at(text, at):
-            return at
+            return at, held
+    return 0, False
+
+
+_PROSE_REACH: Final = 64
+
+
+def _prose_value(text: bytes, at: int, words: Words) -> int:
+    """Return where the value begins of what people write, 0 where none does.
+
+    ``password is x``, ``password for the jump host: x``, ``password (prod): x``, ``password -> x``.
+    """
+    limit = min(len(text), at + _PROSE_REACH)
+    if text.startswith(b"-> ", at):
+        return _blanks(text, at + 2, 8)
+    if text[at] == 0x28:
+        close = text.find(b"): ", at, limit)
+        return 0 if close < 0 or b"\n" in text[at:close] else _blanks(text, close + 2, 8)
+    linked = False
+    for _ in range(7):
+        start = at
+        while at < limit and text[at] in LETTER:
+            at += 1
+        word = text[start:at].lower()
+        if linked and word not in words(letters.COPULAS):
+            return start
+        if at == start or at >= limit:
+            return 0
+        if text[at] == 0x3A:
+            at += 1
+            return _blanks(text, at, 8) if text[at : at + 1] == b" " else 0
+        if text[at] != 0x20:
+            return 0
+        linked = word in words(letters.COPULAS)
+        at = _blanks(text, at, 4)
     return 0
+
+
+def _prose(text: bytes, at: int) -> Value | None:
+    """Return a value in prose: a string, or up to the next blank without the signs that end a sentence."""
+    mark = quote_at(text, at)
+    if mark:
+        end = _quoted(text, at, mark)
+        return Value(at + mark, end, True, True, True, False) if end > at + mark else None
+    end = at
+    while end < len(text) and end - at < VALUE_REACH and text[end] not in _ENDS_VALUE:
+        end += 1
+    while end > at and text[end - 1] in b".:?":
+        end -= 1
+    return Value(at, end, False, True, True, False, prose=True) if end > at else None
 
 
 def _default_value(text: bytes, at: int) -> int:
@@ -158,16 +220,17 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
         The table's lists.
     """
     size = len(text)
-    at = end
+    named_end = at = end
     head = start
     flag = False
     if not anywhere:
         if not named and end < size and text[end] in LETTER and (text[end] in LOWER or text[end - 1] not in LOWER):
             return None
         at = name_end(text, end)
+        named_end = at - 4 if at - 4 >= end and text[at - 4 : at + 1] == b".set(" else at
         head = name_start(text, start)
         if not named and (
-            parts_hold(text[end:at], words(letters.ABOUT_AFTER))
+            parts_hold(text[end:named_end], words(letters.ABOUT_AFTER))
             or parts_hold(text[head:start], words(letters.ABOUT_BEFORE))
         ):
             return None
@@ -176,11 +239,12 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
     if before == 0x3A and head > 1 and text[head - 2] == 0x3A:  # AWS::IAM::AccessKey: the name of a type
         return None
     query = before in b"?&"
-    named_end = at
     key_quote = False
     for _ in range(3):
         mark = quote_at(text, at)
         if mark == 0 and at < size and text[at] == 0x5D and at > named_end:
+            mark = 1
+        elif mark == 0 and before == 0x7B and at == named_end and text[at : at + 1] == b"}":  # $ENV{X} = "x"
             mark = 1
         elif mark:
             key_quote = True
@@ -202,7 +266,7 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
     gap = at
     pair = _PAIR.match(text, at)
     valued = pair.end() if pair is not None else _default_value(text, at) if key_quote else 0
-    tagged = 0 if valued > at else _tag_value(text, at)
+    tagged = 0 if valued > at else _tag_value(text, at, attribute=key_quote)
     valued = max(valued, tagged)
     if valued > at:
         # ``name: X`` with ``value: x`` after it: on the next line, in the next attribute or pair.
@@ -210,7 +274,7 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
             text,
             valued,
             valued,
-            before,
+            words,
             query=False,
             colon=not tagged,
             spaced=False,
@@ -248,6 +312,8 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
             colon = False
     elif byte in b"?+|" and re.compile(rb"[?+|]{1,2}=").match(text, at):
         at = text.index(b"=", at) + 1
+    elif byte in b"?|" and text[at + 1 : at + 2] == bytes((byte,)) and quote_at(text, _blanks(text, at + 2, 4)):
+        at += 2  # process.env.SECRET || "x"
     elif encoded is not None:
         at = encoded.end()
         for _ in range(4):
@@ -255,6 +321,13 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
     elif byte == 0x3E and (before == 0x3C or key_quote):
         at += 1
         markup = True
+    elif spaced and not key_quote and not flag and not anywhere and (prose := _prose_value(text, at, words)):
+        return None if before in b"$/{" else _prose(text, prose)
+    elif byte == 0x7B and not key_quote and not spaced and quote_at(text, at + 1):  # kApiKey{"x"}
+        at += 1
+        strict = True
+    elif key_quote and spaced and text.startswith(b"to ", at) and quote_at(text, at + 3):  # "apiKey" to "x"
+        at += 3
     elif (byte == 0x2C and key_quote) or (byte == 0x28 and not key_quote):
         at += 1
         strict = True
@@ -268,7 +341,7 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
             or text[at - 1 : at + 1] in {b' "', b" '"}
             or word_before(text, head, words(letters.INTRODUCERS))
             or after_login(text, head)
-            or text[start:end].lower() in {b"requirepass", b"masterauth", b"securestring"}
+            or text[start:end].lower() in {b"requirepass", b"masterauth", b"securestring", b"rootpw", b"bindpw"}
         )
     ):
         if before in BLANKS and text[max(head - 3, 0) : head - 1].lower() == b"by":  # identified by password 'hash'
@@ -284,9 +357,11 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
     at = _blanks(text, at, 24)
     spaced = spaced or (at > after and not colon)
     found = _value(
-        text, at, after, before, query=query, colon=colon, spaced=spaced, strict=strict, markup=markup, flag=flag
+        text, at, after, words, query=query, colon=colon, spaced=spaced, strict=strict, markup=markup, flag=flag
     )
     if found is not None and byte == 0x3D and _is_vector(text, head, found, words, spaced=spaced):
+        return None
+    if found is not None and _is_among_vectors(text, head, found, words):
         return None
     if found is not None and not found.quoted and text[head:named_end].endswith(text[found.start : found.end]):
         return None  # self.client_secret = client_secret
@@ -366,6 +441,41 @@ def _is_vector_line(line: bytes, words: Words, *, spaced: bool) -> bool:
     return match is not None and parts_hold(match[1], words(letters.VECTOR_NAMES))
 
 
+_FIELDS_REACH: Final = 640
+_FIELDS: Final = 2
+
+
+def _is_among_vectors(text: bytes, head: int, value: Value, words: Words) -> bool:
+    """Return whether two fields near a value of 16 hexadecimal digits or more give as many to names of cryptography.
+
+    ``"skRm": "4612c5..."`` beside ``"pkRm"``, ``"enc"`` and ``"ct"``.
+    """
+    start = value.start + 2 * text.startswith(b"0x", value.start)
+    if value.end - start < 16 or any(byte not in HEX for byte in text[start : value.end]):
+        return False
+    least = max(0, head - _FIELDS_REACH)
+    limit = min(len(text), value.end + _FIELDS_REACH)
+    found = 0
+    at = least
+    while at < limit:
+        end = at
+        while end < limit and text[end] in NAME:
+            end += 1
+        if end - at >= 16 and at not in {value.start, start}:
+            begin = at + 2 * text.startswith(b"0x", at)
+            if end - begin >= 16 and all(byte in HEX for byte in text[begin:end]):
+                found += _is_vector_field(text, at, least, words)
+        at = end + 1
+    return found >= _FIELDS
+
+
+def _is_vector_field(text: bytes, at: int, least: int, words: Words) -> bool:
+    """Return whether what ends before `at` is a name of cryptography, and a sign."""
+    before = re.compile(rb"(?:\A|(?<=[^0-9A-Za-z_.]))([0-9A-Za-z_.]{1,40}+)[\"']?[ \t]{0,8}[=:][ \t]{0,8}[\"']?\Z")
+    match = before.search(text[max(least, at - 64) : at])
+    return match is not None and parts_hold(match[1], words(letters.FIELD_NAMES))
+
+
 _CAMEL: Final = re.compile(rb"[a-z][A-Z]")
 _LISTED: Final = re.compile(rb"[A-Za-z0-9_$]{1,23}")
 
@@ -403,7 +513,7 @@ def _value(
     text: bytes,
     at: int,
     after: int,
-    before: int,
+    words: Words,
     *,
     query: bool,
     colon: bool,
@@ -444,9 +554,12 @@ def _value(
         ):
             at += 1
     mark = quote_at(text, at)
-    call = 0 if mark or strict or markup else _wrapped_string(text, at)
+    call, held = (0, False) if mark or strict or markup else _wrapped_string(text, at, words)
     if call:
         at, mark = call, quote_at(text, call)
+    if mark == 1 and text[at + 1 : at + 2] == b"\\" and quote_at(text, at + 1):  # "\"x\"": a string within a string
+        at += 1
+        mark = quote_at(text, at)
     if mark:
         end = _quoted(text, at, mark)
         if end < 0:
@@ -462,7 +575,7 @@ def _value(
         # What is followed by a colon is the name of the next one.
         if (colon or strict) and text[past : past + 1] == b":" and text[past + 1 : past + 2] != b":":
             return None
-        return Value(at + mark, end, True, True, True, strict, bool(call)) if end > at + mark else None
+        return Value(at + mark, end, True, True, True, strict, bool(call) and not held) if end > at + mark else None
     if strict:
         return None
     if markup:
@@ -484,16 +597,18 @@ def _value(
         # ``name: type = "value"``
         limit = min(size, at + 48)
         sign = at
-        while sign < limit and text[sign] in _TYPE:
+        depth = 0
+        while sign < limit and (text[sign] in _TYPE or (depth > 0 and text[sign] == 0x2C)):
+            depth += (text[sign] == 0x3C) - (text[sign] == 0x3E)
             sign += 1
         if at < sign < size and text[sign] == 0x3D and text[sign + 1 : sign + 2] != b"=":
             typed = _blanks(text, sign + 1, 8)
-            if quote_at(text, typed):
+            if quote_at(text, typed) or _wrapped_string(text, typed, words)[0]:
                 return _value(
                     text,
                     typed,
                     typed,
-                    before,
+                    words,
                     query=False,
                     colon=False,
                     spaced=False,
@@ -519,4 +634,4 @@ def _value(
         or (flag and past > end)
         or (past > end and text[after - 1] in BLANKS)
     )
-    return Value(at, end, False, colon or not spaced, ends_line, False)
+    return Value(at, end, False, colon or flag or not spaced, ends_line, False)

@@ -108,6 +108,8 @@ def _shape_holds(table: Table, rule: Rule, text: bytes, secret: bytes, span: tup
         return False
     if rule.check == 2 and b"PRIVATE KEY" not in _decoded(secret[:120]):
         return False
+    if rule.check == 3 and not set(secret.lower().split()) <= set(table.words(letters.WALLET_WORDS)):
+        return False
     if rule.context:
         start, end = span
         words = table.words(rule.context - 1)
