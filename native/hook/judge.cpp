@@ -253,6 +253,7 @@ void session_start(const HookEvent& event, const Situation& situation, Judgement
   }
   guidance::answer(event, *situation.state, situation.repository, situation.now_s, out);
   judgement->reply.context = out.view();
+  while (gate::ascii::ends_with(judgement->reply.context, "\n")) judgement->reply.context.remove_suffix(1);
 }
 
 }  // namespace
