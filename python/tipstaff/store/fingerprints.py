@@ -182,7 +182,9 @@ def _stamp_file(base: bytes, path: bytes) -> FileStamp:
 def _same_files(base: bytes, stamps: Sequence[FileStamp]) -> bool:
     from tipstaff.kernels import read_files
 
-    if any(_read(os.path.join(base, stamp.path)) is not None for stamp in stamps if not stamp.digest):
+    missing = [stamp.path for stamp in stamps if not stamp.digest and b"\0" not in stamp.path]
+    there = [path for path, status in zip(missing, _statuses(base, missing), strict=True) if any(status)]
+    if any(_read(os.path.join(base, path)) is not None for path in there):
         return False
     readable = [stamp for stamp in stamps if stamp.digest]
     contents = read_files(base, [stamp.path for stamp in readable], [stamp.size for stamp in readable])
