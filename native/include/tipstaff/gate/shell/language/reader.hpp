@@ -215,6 +215,7 @@ class ShellReader {
   void run_found_by_rest(Invocation& in, std::uint32_t begin, std::uint32_t end, std::uint32_t action) noexcept;
   void run_fd(Invocation& in) noexcept;
   void run_ssh(Invocation& in) noexcept;
+  bool has_quoted_code(const Invocation& in, std::uint32_t from) noexcept;
   void run_container(Invocation& in) noexcept;
   void run_kubectl(Invocation& in) noexcept;
   void run_git(Invocation& in) noexcept;

@@ -50,7 +50,9 @@ inline void ShellReader::run_elsewhere(Invocation& in, const Program& program) n
     word.text = joined(in.first + at, in.count - at, &flags);
     word.flags = flags;
     word.span.end = argument(in, in.count - 1).span.end;
-    return code_word(remote, word, options, Dialect::shell);
+    code_word(remote, word, options, Dialect::shell);
+    if (has_quoted_code(in, at)) run_inner(remote, at, known.via);
+    return;
   }
   for (const CodeVerb& known : kCodeVerbs) {
     if (known.tool != program.name) continue;

@@ -34,7 +34,7 @@ inline constexpr RemoteVerb kRemoteVerbs[] = {
     {"flyctl", "ssh console", 0, "aCcorgstu", "--app --access-token --config --org --region --select --user --address --machine", "--command", 'C'},
     {"fly", "machine exec", 1, "a", "--app --timeout"}, {"flyctl", "machine exec", 1, "a", "--app --timeout"},
     {"fly", "console", 0, "aC", "--app", "--command", 'C'},
-    {"adb", "shell", 0, "tTxne", ""}, {"adb", "exec-out", 0, "", ""}, {"hdc", "shell", 0, "", ""},
+    {"adb", "shell", 0, "sHPLte", ""}, {"adb", "exec-out", 0, "sHPLt", ""}, {"hdc", "shell", 0, "", ""},
     {"railway", "run", 0, "ses", "--service --environment --project", {}, '\0', 0},
     {"railway", "ssh", 0, "sep", "--service --environment --project"},
     {"scalingo", "run", 0, "a", "--app --region --size"}, {"clever", "ssh", 0, "", "", "--command", 'c'},

@@ -348,6 +348,14 @@ inline void ShellReader::run_joined(Invocation& in, const Program& program) noex
   code_word(in, word, options, Dialect::shell);
 }
 
+// Whether words that become one text lose quotes in it: `ssh h bash -c 'rm -rf x'`. What was meant, and what other
+// clients make of it, is read besides.
+inline bool ShellReader::has_quoted_code(const Invocation& in, std::uint32_t from) noexcept {
+  for (std::uint32_t i = from + 1; i < in.count; ++i)
+    if (text_of(in, i).find_first_of(" \t\n") != string_view::npos) return true;
+  return false;
+}
+
 inline void ShellReader::run_ssh(Invocation& in) noexcept {
   // Options may be on either side of the host.
   constexpr string_view kValues = "bcDEeFIiJLlmOopQRSWwBP";
@@ -390,6 +398,7 @@ inline void ShellReader::run_ssh(Invocation& in) noexcept {
     word.span.end = argument(in, in.count - 1).span.end;
   }
   code_word(remote, word, options, Dialect::shell);
+  if (has_quoted_code(in, at)) run_inner(remote, at, via::kRemote);
   in.tail = remote.tail;
   in.output = Stream{};
   in.output.kind = Stream::remote;
