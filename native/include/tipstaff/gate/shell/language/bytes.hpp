@@ -8,6 +8,7 @@
 
 #include "tipstaff/gate/tree/ascii.hpp"
 #include "tipstaff/gate/tree/command.hpp"
+#include "tipstaff/gate/tree/patterns.hpp"
 #include "tipstaff/gate/tree/tree.hpp"
 
 namespace tipstaff::gate::shell {
@@ -271,55 +272,11 @@ inline bool decode_hex(Tree& tree, string_view text, string_view* decoded) noexc
   return true;
 }
 
-// Whether a name matches a glob of * ? and [...]; linear but for the last star, names are short.
+// Whether a name matches a glob of * ? and [...].
 inline bool matches_glob(string_view glob, string_view name) noexcept {
-  std::size_t g = 0, n = 0, star = string_view::npos, from = 0;
-  while (n < name.size()) {
-    std::size_t next = g + 1;
-    bool same = false;
-    if (g < glob.size()) {
-      if (glob[g] == '*') {
-        star = g++;
-        from = n;
-        continue;
-      }
-      if (glob[g] == '[') {
-        std::size_t i = g + 1;
-        const bool inverted = i < glob.size() && (glob[i] == '!' || glob[i] == '^');
-        if (inverted) ++i;
-        bool found = false;
-        const std::size_t begin = i;
-        while (i < glob.size() && (glob[i] != ']' || i == begin)) {
-          if (i + 2 < glob.size() && glob[i + 1] == '-' && glob[i + 2] != ']') {
-            found = found || (name[n] >= glob[i] && name[n] <= glob[i + 2]);
-            i += 3;
-          } else {
-            found = found || name[n] == glob[i];
-            ++i;
-          }
-        }
-        if (i < glob.size()) {
-          same = found != inverted;
-          next = i + 1;
-        } else {
-          same = name[n] == '[';
-        }
-      } else {
-        same = glob[g] == '?' || glob[g] == name[n];
-      }
-    }
-    if (same) {
-      g = next;
-      ++n;
-    } else if (star != string_view::npos) {
-      g = star + 1;
-      n = ++from;
-    } else {
-      return false;
-    }
-  }
-  while (g < glob.size() && glob[g] == '*') ++g;
-  return g == glob.size();
+  return matches_stars(glob, name, [glob](std::size_t at, char letter, std::size_t* next) noexcept {
+    return matches_shell_place<false>(glob, at, letter, next);
+  });
 }
 
 }  // namespace tipstaff::gate::shell
