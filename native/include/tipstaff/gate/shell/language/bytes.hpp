@@ -10,6 +10,7 @@
 #include "tipstaff/gate/tree/command.hpp"
 #include "tipstaff/gate/tree/patterns.hpp"
 #include "tipstaff/gate/tree/tree.hpp"
+#include "tipstaff/text/utf8.hpp"
 
 namespace tipstaff::gate::shell {
 
@@ -112,30 +113,6 @@ inline int to_number(string_view text) noexcept {
   return value;
 }
 
-// Writes a code point in UTF-8; returns the bytes written, at most 4.
-inline std::size_t put_code_point(std::uint32_t code, char* out) noexcept {
-  if (code < 0x80) {
-    out[0] = static_cast<char>(code);
-    return 1;
-  }
-  if (code < 0x800) {
-    out[0] = static_cast<char>(0xC0 | (code >> 6));
-    out[1] = static_cast<char>(0x80 | (code & 63));
-    return 2;
-  }
-  if (code < 0x10000) {
-    out[0] = static_cast<char>(0xE0 | (code >> 12));
-    out[1] = static_cast<char>(0x80 | ((code >> 6) & 63));
-    out[2] = static_cast<char>(0x80 | (code & 63));
-    return 3;
-  }
-  out[0] = static_cast<char>(0xF0 | ((code >> 18) & 7));
-  out[1] = static_cast<char>(0x80 | ((code >> 12) & 63));
-  out[2] = static_cast<char>(0x80 | ((code >> 6) & 63));
-  out[3] = static_cast<char>(0x80 | (code & 63));
-  return 4;
-}
-
 enum class Escapes : std::uint8_t { ansi_c, echo, printf };
 
 // Undoes backslash escapes. Every escape is at least as long as what it stands for, so `text.size()` bytes
@@ -188,7 +165,7 @@ inline string_view decode_escapes(Tree& tree, string_view text, Escapes kind) no
         // \uHHHH is six bytes for at most three; a short form is not shorter than its code point either.
         const std::size_t before = i;
         const std::uint32_t code = number(16, e == 'u' ? 4 : 8);
-        if (i > before) n += put_code_point(code, out + n);
+        if (i > before) n += write_utf8(code, out + n);
         break;
       }
       case 'c':
