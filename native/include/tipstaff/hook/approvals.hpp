@@ -16,7 +16,6 @@
 
 #include <cerrno>
 #include <cstdint>
-#include <cstdio>
 #include <string_view>
 
 #include "tipstaff/gate/tree/files.hpp"

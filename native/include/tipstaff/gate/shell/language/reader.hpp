@@ -56,7 +56,6 @@ class ShellReader {
   void skip_lines() noexcept;
   void pass_newline() noexcept;
   bool at_operator(char c) const noexcept { return pos_ < end_ && *pos_ == c; }
-  bool at_redirection() const noexcept;
 
   // shell/language/simple.hpp, shell/language/assignments.hpp
   void read_simple() noexcept;
