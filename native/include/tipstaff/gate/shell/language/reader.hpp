@@ -241,6 +241,10 @@ class ShellReader {
   void run_inline(Invocation& in) noexcept;
   void read_texts_of(Invocation& in, string_view text, Span span, std::uint16_t flags) noexcept;
 
+  // shell/programs/unread_deletions.hpp
+  bool path_of_expression(string_view code, string_view expression, Word* path) noexcept;
+  void delete_unread(Invocation& in, string_view text, Span span) noexcept;
+
   // Commands for elsewhere, code for applications, stored code: programs/elsewhere.hpp.
   std::uint32_t after_verb(const Invocation& in, string_view verb, string_view short_values, string_view long_values) noexcept;
   void run_elsewhere(Invocation& in, const Program& program) noexcept;
