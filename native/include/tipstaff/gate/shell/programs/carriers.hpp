@@ -136,6 +136,7 @@ inline void ShellReader::run_container(Invocation& in) noexcept {
       in.cwd = resolve(held.host, tree_.join(tree_.copy("."), directory.substr(held.inside.size())));
     }
   }
+  if (in.cwd.empty() && !directory.empty() && directory[0] == '/') in.cwd = directory;
   if (compose) keeps = true;  // its file may name volumes
   const std::uint32_t way = via::kContainer | (keeps ? 0u : via::kFresh);
   if (!entrypoint.text.empty()) {
