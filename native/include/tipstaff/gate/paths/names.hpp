@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "tipstaff/gate/paths/parts.hpp"
+#include "tipstaff/gate/tree/trials.hpp"
 #include "tipstaff/gate/tree/word_table.hpp"
 
 namespace tipstaff::gate {
@@ -265,7 +266,7 @@ inline constexpr std::string_view kBuildNames =
     "cover_db cover_db_html doxygen-doc sunws_cache built tmp_check .texmf-var .tmp_versions module.symvers modules.order _libs _inline meson-private meson-logs meson-info compile_commands.json .tshy .tshy-build "
     "cov-int y.tab.c y.tab.h lex.yy.c coverage.html coverage.out coverage.xml coverage.info coverage.lcov coverage.txt lcov.info "
     ".deps .libs autom4te.cache lcov-html lcov-report .c8_output .coverage-report coverage-report html-report .reports "
-    "dirhtml singlehtml htmlhelp qthelp devhelp pseudoxml linkcheck apidoc apidocs javadoc javadocs sourcedoc rpmbuild covdir lcov "
+    ".godot deriveddatacache dirhtml singlehtml htmlhelp qthelp devhelp pseudoxml linkcheck apidoc apidocs javadoc javadocs sourcedoc rpmbuild covdir lcov "
     "blib pm_to_blib _generated _auto_examples auto_examples _backreferences gen_modules _autosummary jupyter_execute generated typedocs cache-dir commonjs cxx_repository ii_files ti_files .cask .eask .eldev test_results test_output testoutput test_reports test_logs test-logs test-out test_out test-artifacts";
 inline constexpr auto kBuildList = [](std::uint32_t) constexpr noexcept { return kBuildNames; };
 inline constexpr WordTable<1024> kBuildTable(1, kBuildList);
@@ -320,7 +321,7 @@ inline bool is_build(const PathParts& path, std::uint32_t first) noexcept {
   for (std::uint32_t i = first; i < path.count; ++i) {
     const std::string_view name = path.part[i];
     if (path.has_glob(name)) {  // *.pyc is, Main*.class and build-* as well, build* may be anything
-      if (ascii::one_of(name, "build-* dist-* gen-* *-build *_build *output")) return true;
+      if (ascii::one_of(name, "build-* dist-* gen-* *-build *_build *output .coverage* .coverage.* .pytest* .mypy* .ruff* .tox* .nyc* .turbo* .hypothesis*")) return true;
       if (name.back() == '~' && name.find_first_of("?[") == std::string_view::npos) return true;
     } else if (kBuildTable.find(name, kBuildList) != kBuildTable.kNowhere) {
       return true;
@@ -378,10 +379,34 @@ inline bool is_remade_in_project(const PathParts& path, std::uint32_t from) noex
 inline constexpr NameSigns kDatabaseEndings(
     "sqlite sqlite3 db db3 s3db mdb accdb sdb duckdb rdb mdf ldf ibd frm myd dbf fdb realm sqlitedb");
 
+inline constexpr std::string_view kFileEndings =
+    "gz tgz xz txz bz2 zst zip 7z deb rpm apk dmg msi jar war whl gem crate nupkg vsix asc sig minisig sha1 sha256 sha512 md5 sum html htm map json xml txt log out pdf md rst csv tsv yml yaml toml lock pid";
+inline constexpr NameSigns kFileSigns(kFileEndings);
+
+// One file by its ending, which folders do not have.
+inline bool is_file(const PathParts& path) noexcept {
+  if (path.count == 0 || path.ends_in_slash) return false;
+  const std::string_view name = path.part[path.count - 1], ending = ending_of(name);
+  if (name.size() < ending.size() + 2 || name[0] == '.' || path.has_glob(name) || PathParts::is_unknown(name)) return false;
+  return kFileSigns.may_have(ending) && ascii::one_of(ending, kFileEndings);
+}
+
+// test.db, tests/app_test.sqlite3: made by tests, and made again. Not lab_tests.db.
+inline bool is_trial_file(const PathParts& path) noexcept {
+  std::string_view name = path.part[path.count - 1];
+  name = name.substr(0, name.rfind('.'));
+  const std::size_t first = name.find_first_of("_-."), last = name.find_last_of("_-.");
+  const bool begins = ascii::one_of(name.substr(0, first), "test tests testing scratch"), ends = last != std::string_view::npos && ascii::one_of(name.substr(last + 1), "test testing scratch");
+  if (!(begins || ends) || !is_trial_name(name)) return false;
+  for (std::uint32_t i = 0; i + 1 < path.count; ++i)
+    if (path.names_one_of(i, "prod production live var srv backup backups")) return false;
+  return true;
+}
+
 inline bool is_database(const PathParts& path) noexcept {
   if (path.count == 0) return false;
   const std::uint32_t last = path.count - 1;
-  if (path.names_one_of(last, "thumbs.db doxygen_sqlite3.db") && !path.has_glob(path.part[last])) return false;
+  if (!path.has_glob(path.part[last]) && (path.names_one_of(last, "thumbs.db doxygen_sqlite3.db") || is_trial_file(path))) return false;
   if (kDatabaseEndings.may_have(ending_of(path.part[last]))) {
     for (const std::string_view suffix : {".sqlite", ".sqlite3", ".db", ".db3", ".s3db", ".mdb", ".accdb", ".sdb", ".duckdb",
                                           ".rdb", ".mdf", ".ldf", ".ibd", ".frm", ".myd", ".dbf", ".fdb", ".realm", ".sqlitedb"}) {
