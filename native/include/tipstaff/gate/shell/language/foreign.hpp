@@ -1,0 +1,158 @@
+// What others put into a shell's text before or after a shell sees it: variables and functions of make, expressions of
+// pipelines, variables of PowerShell.
+#pragma once
+
+#include "tipstaff/gate/shell/language/reader.hpp"
+
+namespace tipstaff::gate::shell {
+
+// $(NAME), $(AM_V_at) or $(NAME:.c=.o), in capitals: a variable of make, in a recipe. A shell knows no such program, and puts nothing
+// there. Returns its end; null where it may be a command.
+inline const char* ShellReader::make_reference_end(const char* from) const noexcept {
+  constexpr std::ptrdiff_t kLongest = 128;
+  if (end_ - from < 4 || from[0] != '$' || from[1] != '(' || session_.functions.size() != 0 || session_.aliases.size() != 0) return nullptr;
+  const char* p = from + 2;
+  bool capitals = false, small = false;
+  for (; p < end_ && p - from < kLongest && is_name_byte(*p); ++p) {
+    capitals = capitals || (*p >= 'A' && *p <= 'Z');
+    small = small || (*p >= 'a' && *p <= 'z');
+  }
+  const string_view name(from + 2, static_cast<std::size_t>(p - from - 2));
+  if (name.empty() || is_digit(name[0]) || name == "HOME") return nullptr;
+  if ((!capitals || (small && name.find('_') == string_view::npos)) && !one_of(name, "verbose gen_verbose")) return nullptr;  // AM_V_at
+  if (p < end_ && *p == ':') {
+    while (p < end_ && p - from < kLongest && *p != ')' && *p != '(' && !ascii::is_space(*p)) ++p;
+  }
+  return p < end_ && *p == ')' ? p + 1 : nullptr;
+}
+
+// $(patsubst %.c,%.o,$(SOURCES)): a function of make, by names that no program has. Returns its end, or null.
+inline const char* ShellReader::make_function_end(const char* from) const noexcept {
+  constexpr std::ptrdiff_t kLongest = 1024;
+  const char* p = from + 2;
+  while (p < end_ && p - from < 16 && ((*p >= 'a' && *p <= 'z') || *p == '-')) ++p;
+  if (p >= end_ || *p != ' ') return nullptr;
+  const string_view name(from + 2, static_cast<std::size_t>(p - from - 2));
+  if (!one_of(name, "call foreach subst patsubst filter filter-out findstring wildcard addprefix addsuffix notdir abspath lastword firstword wordlist") ||
+      session_.functions.size() != 0 || session_.aliases.size() != 0) {
+    return nullptr;
+  }
+  int depth = 1;
+  for (; p < end_ && p - from < kLongest; ++p) {
+    if (*p == '(') ++depth;
+    if (*p == ')' && --depth == 0) return p + 1;
+  }
+  return nullptr;
+}
+
+// The variable up to `end`: the working directory, what its name says, nothing where it is the whole word, or not known.
+inline void ShellReader::add_make_reference(Pieces& pieces, const char* end, bool quoted) noexcept {
+  const string_view name(pos_ + 2, static_cast<std::size_t>(end - pos_ - 3));
+  pos_ = end;
+  if (quoted) pieces.quoted = true;
+  if (one_of(name, "CURDIR PWD") && !session_.cwd.empty()) return add_literal(pieces, session_.cwd, 0, quoted);
+  if (one_of(name, "RM MAKE SHELL")) return add_text(pieces, name == "RM" ? "rm -f" : name == "MAKE" ? "make" : "sh", 0, quoted);
+  if (one_of(name, "X E") || ends_with(name, "EXE") || ends_with(name, "EXEEXT") || ends_with(name, "SUFFIX")) return;
+  if (one_of(name, "TMPDIR TMP TEMP")) return add_literal(pieces, "/tmp", 0, quoted);
+  // dd of=$(IMG): an image that is made.
+  if (pieces.count == 1 && pieces.items[0].text == "of=" && (ends_with(name, "IMG") || ends_with(name, "IMAGE") || ends_with(name, "ISO")))
+    return add_literal(pieces, "disk.img", 0, quoted);
+  constexpr string_view kBuilt[] = {"BUILD", "OBJ", "OUT", "DIST", "GEN", "CACHE", "COVERAGE", "VENV", "TARGET_DIR", "TMP"};
+  for (const string_view built : kBuilt) {
+    if (starts_with(name, built) || ends_with(name, built) || (ends_with(name, "DIR") && name.find(built) != string_view::npos)) {
+      return add_literal(pieces, "build", 0, quoted);
+    }
+  }
+  if (!quoted && pieces.count == 0 && (end == end_ || ends_word(*end))) return;
+  add_unknown(pieces, 0, quoted);
+}
+
+// $(CC) -c x.c: the program of a recipe is called by its variable, in lower case. $(Q)rm x: rm is what a shell would run.
+// Returns whether a word was read.
+inline bool ShellReader::read_make_program() noexcept {
+  const char* const start = pos_;
+  const char* name = pos_;
+  for (const char* end = make_reference_end(pos_); end != nullptr; end = make_reference_end(pos_)) name = pos_, pos_ = end;
+  if (pos_ != end_ && !ends_word(*pos_)) {
+    if (!is_name_start(*pos_)) pos_ = start;  // $(BIN)/tool
+    return false;
+  }
+  Word word;
+  word.text = string_view(name + 2, static_cast<std::size_t>(pos_ - name - 3));
+  word.text = word.text.substr(0, word.text.find(':'));
+  if (one_of(word.text, "RM MAKE SHELL")) {
+    pos_ = name;
+    return false;
+  }
+  word.flags = word_flag::kPseudo;
+  word.span = span_of(start, pos_);
+  tree_.push_pending(word);
+  return true;
+}
+
+// ${{ matrix.x || 'y' }}: what a pipeline puts in before a shell sees it; a shell refuses it. Returns whether it ends.
+inline bool ShellReader::read_pipeline_expression(Pieces& pieces, bool quoted) noexcept {
+  constexpr std::ptrdiff_t kFar = 512;
+  for (const char* p = pos_ + 3; p + 1 < end_ && p - pos_ < kFar && *p != '\n'; ++p) {
+    if (p[0] != '}' || p[1] != '}') continue;
+    pos_ = p + 2;
+    if (quoted) pieces.quoted = true;
+    add_unknown(pieces, 0, quoted);
+    return true;
+  }
+  return false;
+}
+
+// Variables, calls and escapes of PowerShell that a shell's double quotes hold: powershell -Command "... { $_.Id }". The shell
+// would put in nothing or an error for those that it does not know, and other hosts hand them on: they are left for the reader of
+// PowerShell, which asks about variables in the place of a program that it does not know either.
+inline bool ShellReader::leave_to_powershell(Pieces& pieces) noexcept {
+  const char* p = pos_ + 1;
+  if (p >= end_) return false;
+  if (*pos_ == '`') {
+    if (!one_of(string_view(p, 1), "n r t") || (p + 1 < end_ && is_name_byte(p[1]))) return false;
+    pos_ += 2;
+    add_literal(pieces, string_view(pos_ - 2, 2), 0, true);
+    return true;
+  }
+  const auto name_at = [this](const char* from) noexcept {
+    const char* stop = from;
+    while (stop < end_ && is_name_byte(*stop)) ++stop;
+    return string_view(from, static_cast<std::size_t>(stop - from));
+  };
+  if (is_name_start(*p)) {
+    const string_view name = name_at(p);
+    Value value;
+    if (session_.find(name) != nullptr || known_parameter(name, &value)) return false;
+    pos_ = p + name.size();
+    add_literal(pieces, string_view(p - 1, name.size() + 1), 0, true);
+    return true;
+  }
+  if (*p != '(') return false;
+  const char* q = p + 1;
+  while (q < end_ && *q == ' ') ++q;
+  if (q >= end_) return false;
+  bool theirs = *q == '[';
+  if (*q == '$' && q + 1 < end_ && is_name_start(q[1])) {
+    const string_view name = name_at(q + 1);
+    const char* const after = q + 1 + name.size();
+    theirs = after < end_ && (*after == '.' || *after == '[' || *after == ':') && session_.find(name) == nullptr;
+  } else if (*q >= 'A' && *q <= 'Z') {  // a cmdlet: verb, hyphen, noun
+    const string_view verb = name_at(q);
+    const char* const after = q + verb.size();
+    theirs = after + 1 < end_ && *after == '-' && after[1] >= 'A' && after[1] <= 'Z';
+  }
+  if (!theirs) return false;
+  int depth = 0;
+  for (q = p; q < end_; ++q) {
+    if (*q == '(') ++depth;
+    if (*q == ')' && --depth == 0) break;
+    if (*q == '"') return false;
+  }
+  if (q >= end_) return false;
+  pos_ = q + 1;
+  add_literal(pieces, string_view(p - 1, static_cast<std::size_t>(q - p) + 2), 0, true);
+  return true;
+}
+
+}  // namespace tipstaff::gate::shell
