@@ -326,6 +326,9 @@ inline std::uint32_t classify_text(KnownPaths& known, const Command& command, st
     const std::uint32_t depth = paths.repository.count;
     const bool below = path.count > depth + 1 && !path.has_glob(path.part[depth]) && !path.names(depth, ".git");
     if (below && !PathParts::is_unknown(path.part[depth])) bits &= ~kVcs;
+    // What was cloned for one submodule.
+    const bool module = path.count > depth + 2 && path.names(depth, ".git") && path.names(depth + 1, "modules");
+    if (module && (bits & (kGlob | kUnknown)) == 0) bits &= ~kVcs;
   }
   if (path.too_long) return bits & ~(kBuild | kTemporary);
   if (surroundings.real_path == nullptr) return bits;

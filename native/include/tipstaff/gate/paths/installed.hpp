@@ -28,8 +28,21 @@ inline constexpr CacheFolder kHomeCaches[] = {
     {".rustup", "downloads", ""}, {".nvm", ".cache", ""}, {".rbenv", "cache", ""}, {".pyenv", "cache", ""}, {".arduino15", "staging", ""}, {".espressif", "dist", ""}, {".dotnet", "toolscache", ""},
     {".local", "share", "nuget", "v3-cache http-cache plugins-cache"}, {".local", "share", "containers", "cache"}, {".minikube", "cache", ""}, {".vagrant.d", "tmp", ""}, {".ansible", "tmp", ""}, {".texlive", "texmf-var", ""},
 };
+// What a browser's engine keeps for an application and makes again: ~/.config/APP/GPUCache.
+inline bool is_engine_cache(const PathParts& path, std::uint32_t from) noexcept {
+  const bool linux = path.names(from, ".config"), mac = path.names(from, "library") && path.names(from + 1, "application support");
+  const bool windows = path.names(from, "appdata") && path.names_one_of(from + 1, "roaming local");
+  const std::uint32_t name = from + (linux ? 1 : 2);
+  if (!(linux || mac || windows) || path.count <= name + 1) return false;
+  for (std::uint32_t i = from; i <= name + 1; ++i)
+    if (path.has_glob(path.part[i]) || PathParts::is_unknown(path.part[i])) return false;
+  return ascii::equals(path.part[name + 1], "code cache") ||
+         path.names_one_of(name + 1, "cache cacheddata cachedextensions gpucache dawncache dawngraphitecache dawnwebgpucache shadercache grshadercache graphitedawncache crashpad logs");
+}
+
 inline bool is_home_cache(const PathParts& path, std::uint32_t from) noexcept {
   if (path.count <= from) return false;
+  if (is_engine_cache(path, from)) return true;
   for (const CacheFolder& cache : kHomeCaches) {
     if (!path.names(from, cache.first) || path.has_glob(path.part[from])) continue;
     if (cache.second.empty()) return true;
@@ -96,6 +109,9 @@ inline constexpr SharedFolder kSharedFolders[] = {
     {"sbin", "", kSystemPrograms},
     {"usr", "sbin", kSystemPrograms},
     {"usr", "bin", "sh bash dash zsh ksh fish env sudo su doas login passwd ls cp mv rm ln cat chmod chown mkdir mount umount kill ps sed "
+                   "grep awk find tar gzip test true false perl python python3 systemctl systemd ssh apt apt-get dpkg rpm dnf yum zypper "
+                   "pacman apk snap"},
+    {"bin", "", "busybox ash rbash init systemd ip ping ss netstat cpio date dd df kmod lsblk more stty sync uname vi sh bash dash zsh ksh fish env sudo su doas login passwd ls cp mv rm ln cat chmod chown mkdir mount umount kill ps sed "
                    "grep awk find tar gzip test true false perl python python3 systemctl systemd ssh apt apt-get dpkg rpm dnf yum zypper "
                    "pacman apk snap"},
 };

@@ -158,7 +158,15 @@ constexpr NameSigns make_secret_signs() noexcept {
 }
 inline constexpr NameSigns kSecretSigns = make_secret_signs();
 
+// What packages are checked by: public keys.
+inline bool is_public_keyring(const PathParts& path) noexcept {
+  if (path.base != PathBase::root || path.count != 4 || path.has_glob(path.part[0]) || path.has_glob(path.part[1]) || path.has_glob(path.part[2])) return false;
+  return (path.names(0, "etc") && path.names(1, "apt") && path.names_one_of(2, "keyrings trusted.gpg.d")) ||
+         (path.names(0, "usr") && path.names(1, "share") && path.names(2, "keyrings")) || (path.names(0, "etc") && path.names(1, "pki") && path.names(2, "rpm-gpg"));
+}
+
 inline bool is_secret(const PathParts& path) noexcept {
+  if (path.count == 4 && is_public_keyring(path)) return false;
   for (std::uint32_t i = 0; i < path.count; ++i) {
     const bool last = i + 1 == path.count;
     if (path.is_everything(path.part[i])) continue;

@@ -307,7 +307,7 @@ inline void ShellReader::run_tool(Invocation& in, const Program& program) noexce
       {"mise", "exec", "", "", 0},      {"mise", "x", "", "", 0},         {"asdf", "exec", "", "", 0},
       {"op", "run", "", "--env-file --account", 0}, {"doppler", "run", "pc", "--project --config", 0},
       {"aws-vault", "exec", "d", "--duration --region", 1}, {"chamber", "exec", "", "", 1}, {"direnv", "exec", "", "", 1},
-      {"perf", "stat", "oeprdI", "", 0}, {"perf", "record", "oeFcg", "", 0}, {"perf", "trace", "oe", "", 0},
+      {"perf", "stat", "oeprdI", "", 0}, {"perf", "record", "oeFcCm", "", 0}, {"perf", "trace", "oe", "", 0},
       {"nix", "run", "", "", 1},        {"nix", "develop", "", "", 0},    {"nix", "shell", "", "", 0},
       {"pipx", "run", "", "--spec --python", 0}, {"dotenvx", "run", "f", "", 0},
       {"distrobox", "enter", "n", "--name", 0}, {"toolbox", "run", "cd", "--container", 0}, {"wsl", "", "du", "", 0},
