@@ -105,7 +105,7 @@ _APPLIED: Final = re.compile(rb"([A-Z][a-z]{1,7})[ \t](?=[\"'])")
 def _wrapped_string(text: bytes, at: int, words: Words) -> tuple[int, bool]:
     """Return where the string begins that calls around it are given, and whether all of them hold it as it is.
 
-    0 where there is none. ``String::from("x")``, ``Some("x")``, Haskell's ``Just "x"`` hold it, ``decode("x")`` may not.
+    0 where there is none. ``String::from("x")``, ``Some("x")``, ``Just "x"`` hold it, ``decode("x")`` may not.
     """
     holders = words(letters.HOLDERS)
     applied = _APPLIED.match(text, at)
@@ -206,7 +206,7 @@ def read_value(
     markup: bool,
     flag: bool,
 ) -> Value | None:
-    """Return the value at `at`, which follows a sign that ends at `after`; the rest is how the name and the sign are."""
+    """Return the value at `at`, after a sign that ends at `after`; the rest is how the name and the sign are."""
     size = len(text)
     if colon and at < size and (text[at] == 0x7C or re.compile(rb">[-+]?[ \t]{0,4}\r?\n").match(text, at)):
         # A block of YAML: the value is the next line.
