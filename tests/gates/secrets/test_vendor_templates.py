@@ -9,7 +9,7 @@ import random
 import pytest
 
 import tipstaff
-from tipstaff.gates.secrets.packs import made_up
+from tipstaff.gates.secrets.packs import default_words, made_up
 
 CREDENTIALS = {
     "GitHub fine-grained": "github_pat_{base62:22}_{base62:59}",
@@ -86,6 +86,44 @@ def test_credential_of_a_vendor(vendor: str) -> None:
         assert (at, at + len(value)) in found, (line, found)
 
 
+SETTINGS = (
+    "The admin password is {}, change it after the first login.",
+    "password for the jump host: {}",
+    "Password (prod): `{}`",
+    "the vpn passphrase was set to {}",
+    'password: Some("{}".to_string()),',
+    'Password: aws.String("{}"),',
+    'dbPassword = Just "{}"',
+    "$ENV{{DB_PASSWORD}} = '{}';",
+    "parser.add_argument('--password', default='{}')",
+    "const password = process.env.DB_PASSWORD ?? '{}';",
+    'req.SetBasicAuth("svc", "{}")',
+    '<setting name="SmtpPassword" serializeAs="String"><value>{}</value></setting>',
+    "curl -su svc:{} https://acme.io",
+    "pw: {}",
+)
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("kind", ["{word:6}7{base62:9}8K", "{upper:4}37{lower:5}4q", "Walnut!comet{digit:4}"])
+def test_password_in_a_setting(setting: str, kind: str) -> None:
+    value = made_up(kind)
+    text = setting.format(value)
+    at = text.index(value)
+    assert [(one.start, one.end) for one in tipstaff.scan_secrets(text)] == [(at, at + len(value))]
+
+
+def test_mnemonic_of_a_wallet() -> None:
+    words = default_words()["wallet_words"]
+    for count in (12, 15, 24):
+        phrase = " ".join(random.Random(count).sample(words, count))
+        assert tipstaff.scan_secrets(f'mnemonic: "{phrase}"')
+        assert not tipstaff.scan_secrets(f'mnemonic: "{phrase} offline"')
+    assert not tipstaff.scan_secrets(
+        "seed phrase: never share this with anyone else ever please keep them safe offline"
+    )
+
+
 def _look_alikes() -> list[str]:
     chance = random.Random(21)
 
@@ -149,6 +187,13 @@ def _look_alikes() -> list[str]:
         'betas = ["token-counting-2024-11-01", "files-api-2025-04-14"]',
         " * @new_password: 0-to-256-unicode-char NewPassword",
         '"private_key", "doc/man/man3/EVP_PKEY_new.3",',
+        "The token is base64url-encoded (RFC 4648).",
+        "password is compared with hmac.compare_digest",
+        "the secret is app-secrets-7f9c8",
+        'token = Just <$> readFile "/run/secrets/token"',
+        f'"skRm": "{hexes(64)}",\n"pkRm": "{hexes(64)}",\n"shared_secret": "{hexes(64)}",\n"enc": "{hexes(64)}"',
+        f"secret: {hexes(64)}\npublic: {hexes(64)}\nshared: {hexes(64)}",
+        'secret "1234abcd8765";',
         # Placeholders in ten styles.
         "API_KEY=<your-api-key>",
         "API_KEY=${API_KEY:?}",

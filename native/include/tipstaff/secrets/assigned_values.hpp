@@ -236,7 +236,7 @@ inline bool read_prose(Bytes text, std::size_t at, Value* out) noexcept {
   if (mark != 0) {
     const std::size_t end = quoted_end(text, at, mark);
     if (end == text.size || end == at + mark) return false;
-    *out = {at + mark, end, true, true, true, false};
+    *out = {at + mark, end, true, true, true, true};
     return true;
   }
   std::size_t end = at;

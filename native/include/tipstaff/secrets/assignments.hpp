@@ -124,6 +124,7 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
   manner.spaced = at > gap;
   const std::size_t sign = at;
   std::size_t found = 0;
+  bool adjacent = false;
   if (byte == '=') {
     ++at;
     while (at < size && at - sign < 3 && one_of(text[at], "=>~")) ++at;
@@ -156,6 +157,8 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
     manner.strict = true;
   } else if (key_quote && manner.spaced && matches_at(text, at, "to ") && quote_at(text, at + 3) != 0) {
     at += 3;  // "apiKey" to "x"
+  } else if (key_quote && manner.spaced && quote_at(text, at) != 0) {  // (set-property "acme.secret" "x")
+    manner.strict = adjacent = true;
   } else if (byte == ',' && key_quote) {
     ++at;
     manner.strict = true;
@@ -184,6 +187,7 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
   manner.spaced = manner.spaced || (at > after && !manner.colon);
   if (mentions()) return false;
   if (!read_value(text, at, after, manner, known.list(holders), out)) return false;
+  out->wrapped = out->wrapped || adjacent;
   if (byte == '=' && is_vector(text, head, *out, manner.spaced, known)) return false;
   if (is_among_vectors(text, head, *out, known)) return false;
   const std::size_t length = out->end - out->start;

@@ -123,8 +123,9 @@ inline bool after_escape(Bytes text, std::size_t at) noexcept {
 inline constexpr std::size_t context_before = 200;
 inline constexpr std::size_t context_after = 64;
 
-// Whether all words are of the list that wallets' mnemonics are made of.
+// Whether all words are of the list that wallets' mnemonics are made of, and it is not one that documents print.
 inline bool is_mnemonic(Bytes data, const Knowledge& known) noexcept {
+  if (known.list(wallet_samples).within(data)) return false;
   for (std::size_t at = 0; at < data.size;) {
     const std::size_t start = at;
     while (at < data.size && !is_space(data[at])) ++at;
@@ -153,13 +154,14 @@ inline bool secret_holds(const Table& table, const Rule& rule, Bytes text, std::
     if (rule.checksum != 0 && !checksum_holds(secret, rule.checksum)) return false;
   }
   if ((rule.flags & flag_no_stops) == 0 && known.list(wary ? obvious : placeholder).within(secret)) return false;
-  if (!wary && is_compound(secret, counts) && !is_random(secret, counts, known)) return false;
+  if (!wary && rule.judge == judge_none && is_compound(secret, counts) && !is_random(secret, counts, known)) return false;
   if (rule.check == 1 && !says_pair(secret, known)) return false;
   if (rule.check == 2) {
     Byte buffer[90];
     const std::size_t size = decode_base64(secret.part(0, secret.size < 120 ? secret.size : 120), buffer, 90);
     if (!holds({buffer, size}, "PRIVATE KEY")) return false;
   }
+  if (rule.check == 4 && is_near_vectors(text, start, {start, end}, known)) return false;
   if (rule.check == 3 && !is_mnemonic(secret, known)) return false;
   if (rule.context != 0) {
     const Words words = known.list(rule.context - 1);

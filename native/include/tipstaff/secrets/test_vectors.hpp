@@ -86,11 +86,9 @@ inline bool is_vector_field(Bytes text, std::size_t at, std::size_t least, const
   return at < end && end - at <= 40 && parts_hold(text.part(at, end), known.list(field_names));
 }
 
-// Whether two fields near a value of 16 hexadecimal digits or more give as many to names of cryptography: "skRm" beside
-// "pkRm", "enc" and "ct".
-inline bool is_among_vectors(Bytes text, std::size_t head, const Value& value, const Knowledge& known) noexcept {
+// Whether two fields near a value give 16 hexadecimal digits or more to names of cryptography.
+inline bool is_near_vectors(Bytes text, std::size_t head, const Value& value, const Knowledge& known) noexcept {
   const std::size_t start = value.start + (matches_at(text, value.start, "0x") ? 2 : 0);
-  if (value.end - value.start < least_field || start >= value.end || !is_hexadecimal(text.part(start, value.end))) return false;
   const std::size_t least = head - least_of(head, fields_reach), limit = least_of(text.size, value.end + fields_reach);
   std::size_t found = 0;
   for (std::size_t at = least; at < limit && found < least_fields; ++at) {
@@ -103,6 +101,13 @@ inline bool is_among_vectors(Bytes text, std::size_t head, const Value& value, c
     at = end;
   }
   return found >= least_fields;
+}
+
+// Whether a value of 16 hexadecimal digits or more is one of a set: "skRm" beside "pkRm", "enc" and "ct".
+inline bool is_among_vectors(Bytes text, std::size_t head, const Value& value, const Knowledge& known) noexcept {
+  const std::size_t start = value.start + (matches_at(text, value.start, "0x") ? 2 : 0);
+  return value.end - start >= least_field && value.end > start && is_hexadecimal(text.part(start, value.end)) &&
+         is_near_vectors(text, head, value, known);
 }
 
 }  // namespace tipstaff::secrets

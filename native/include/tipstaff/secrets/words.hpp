@@ -89,6 +89,7 @@ enum List : std::uint32_t {
   holders,
   copulas,
   wallet_words,
+  wallet_samples,
   fixed_lists,
 };
 

@@ -56,6 +56,7 @@ _WORD_LISTS: Final = (
     "holders",
     "copulas",
     "wallet_words",
+    "wallet_samples",
 )
 _WITH_DOCUMENTED: Final = frozenset({"placeholder", "obvious"})
 """Lists that the samples of documentation belong to as well."""
@@ -277,7 +278,9 @@ class _Compiler:
         records: list[bytes] = []
         # Those of one chain are together: a walk over it stays in one place.
         self.anchors.sort(key=lambda anchor: self.key_of(anchor[1]))
-        heads_of = [layout.NO_CLASS if head is None else self.class_number(head.members) for *_, head, _ in self.anchors]
+        heads_of = [
+            layout.NO_CLASS if head is None else self.class_number(head.members) for *_, head, _ in self.anchors
+        ]
         for number in reversed(range(len(self.anchors))):
             data, sets, back, head, rule = self.anchors[number]
             at = len(self.names)

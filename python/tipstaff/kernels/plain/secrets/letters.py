@@ -43,7 +43,8 @@ Words = Callable[[int], Sequence[bytes]]
     HOLDERS,
     COPULAS,
     WALLET_WORDS,
-) = range(13, 22)
+    WALLET_SAMPLES,
+) = range(13, 23)
 """Numbers of the lists."""
 
 

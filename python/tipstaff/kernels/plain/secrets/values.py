@@ -136,7 +136,7 @@ def _is_dashed(data: bytes) -> bool:
 
 
 def _stands_out(data: bytes, counts: Counts) -> bool:
-    """Return whether a word in prose is a password, and no name or number: two digits, letters, and capitals or signs."""
+    """Return whether a word in prose is a password: two digits, small letters, and capitals or signs."""
     marks = sum(byte in b"!@#$%^&*+?~" for byte in data)
     return counts.digit >= 2 and counts.lower > 0 and (counts.upper > 0 or marks > 0)
 
