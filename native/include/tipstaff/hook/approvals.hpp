@@ -16,6 +16,7 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <cstdio>
 #include <string_view>
 
 #include "tipstaff/gate/tree/files.hpp"
