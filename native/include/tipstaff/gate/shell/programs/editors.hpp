@@ -184,7 +184,8 @@ inline void ShellReader::run_sed(Invocation& in) noexcept {
         code.text = text.substr(ends[0] + 1, ends[1] - ends[0] - 1);
         Nested options;
         options.via = via::kEvaluated;
-        code_word(in, code, options, Dialect::shell);
+        if (starts_with(code.text, "&") && in.input.kind == Stream::known) nested_stream(in, in.input, options, Dialect::shell);  // what is read is run
+        else code_word(in, code, options, Dialect::shell);
       }
       if (write != string_view::npos && flags.find_first_of(";}\n") > write) {
         Word path = word;
