@@ -73,7 +73,7 @@ inline void ShellReader::run_elsewhere(Invocation& in, const Program& program) n
         return code_word(in, argument(in, last ? in.count - 1 : given), options, known.dialect);
       }
     }
-    if (in.input.kind == Stream::known || (in.input.kind != Stream::none && known.letter == 0)) nested_stream(in, in.input, options, known.dialect);
+    if (in.input.kind == Stream::known || (in.input.kind != Stream::none && (known.letter == 0 || !known.verb.empty()))) nested_stream(in, in.input, options, known.dialect);
     return;
   }
 }

@@ -124,7 +124,7 @@ inline void ShellReader::run_inline(Invocation& in) noexcept {
     Word code = argument(in, i);
     if (starts_with(code.text, "--") && equals != string_view::npos && one_of(code.text.substr(0, equals), kOptions)) {
       code.text.remove_prefix(equals + 1);
-    } else if (i + 1 < in.count && one_of(code.text, kOptions)) {
+    } else if (i + 1 < in.count && one_of(code.text, kOptions) && !starts_with(text_of(in, i + 1), "-")) {
       code = argument(in, ++i);
     } else {
       continue;
