@@ -6,41 +6,11 @@
 #include <string_view>
 
 #include "tipstaff/gate/paths/parts.hpp"
+#include "tipstaff/gate/tree/name_signs.hpp"
+#include "tipstaff/gate/tree/trials.hpp"
 #include "tipstaff/gate/tree/word_table.hpp"
 
 namespace tipstaff::gate {
-
-// Tells most names from those of a list without looking at the list: by their length and three letters.
-class NameSigns {
- public:
-  // Lists as ascii::one_of takes them.
-  template <typename... Lists>
-  constexpr explicit NameSigns(Lists... lists) noexcept : rows_{} {
-    (add_all(lists), ...);
-  }
-  constexpr void add(std::string_view name) noexcept { rows_[row(name)] |= bit(name); }
-  constexpr void add_all(std::string_view names) noexcept {
-    for (std::size_t start = 0; start < names.size();) {
-      std::size_t end = start;
-      while (end < names.size() && names[end] != ' ') ++end;
-      add(names.substr(start, end - start));
-      start = end + 1;
-    }
-  }
-  // False: it is none of them. Not for patterns.
-  constexpr bool may_have(std::string_view name) const noexcept { return !name.empty() && (rows_[row(name)] & bit(name)) != 0; }
-
- private:
-  static constexpr std::uint32_t kRows = 64;
-  static constexpr std::uint32_t letter(char c) noexcept { return static_cast<unsigned char>(c) & 31u; }  // without case
-  static constexpr std::uint32_t row(std::string_view name) noexcept {
-    const char third = name.size() > 2 ? name[2] : name.back();
-    return (letter(name.front()) * 3 + letter(third) * 5 + static_cast<std::uint32_t>(name.size()) * 7) % kRows;
-  }
-  static constexpr std::uint32_t bit(std::string_view name) noexcept { return std::uint32_t{1} << letter(name.back()); }
-
-  std::uint32_t rows_[kRows];
-};
 
 // A folder in which a host, git or this package keeps what wires the gate, and which of its entries do.
 struct WiringFolder {
@@ -188,7 +158,15 @@ constexpr NameSigns make_secret_signs() noexcept {
 }
 inline constexpr NameSigns kSecretSigns = make_secret_signs();
 
+// What packages are checked by: public keys.
+inline bool is_public_keyring(const PathParts& path) noexcept {
+  if (path.base != PathBase::root || path.count != 4 || path.has_glob(path.part[0]) || path.has_glob(path.part[1]) || path.has_glob(path.part[2])) return false;
+  return (path.names(0, "etc") && path.names(1, "apt") && path.names_one_of(2, "keyrings trusted.gpg.d")) ||
+         (path.names(0, "usr") && path.names(1, "share") && path.names(2, "keyrings")) || (path.names(0, "etc") && path.names(1, "pki") && path.names(2, "rpm-gpg"));
+}
+
 inline bool is_secret(const PathParts& path) noexcept {
+  if (path.count == 4 && is_public_keyring(path)) return false;
   for (std::uint32_t i = 0; i < path.count; ++i) {
     const bool last = i + 1 == path.count;
     if (path.is_everything(path.part[i])) continue;
@@ -266,6 +244,21 @@ inline constexpr std::string_view kBuildNames =
     "cov-int y.tab.c y.tab.h lex.yy.c coverage.html coverage.out coverage.xml coverage.info coverage.lcov coverage.txt lcov.info "
     ".deps .libs autom4te.cache lcov-html lcov-report .c8_output .coverage-report coverage-report html-report .reports "
     "dirhtml singlehtml htmlhelp qthelp devhelp pseudoxml linkcheck apidoc apidocs javadoc javadocs sourcedoc rpmbuild covdir lcov "
+    // What the ignore lists of ecosystems name: never written by a person, made again by the next run.
+    ".eunit erl_crash.dump cover .coq-native .nia.cache eifgens gwt-unitcache .apt_generated www-test .hpc cabal-dev .cabal-sandbox "
+    ".ghc.environment .scala_dependencies .cache-main .lib_managed lib_managed src_managed .ensime_cache .ensime_lucene .bsp .jekyll-metadata "
+    ".sconsign.dblite slprj sccprj classes_gen test_gen nbbuild nbdist .nb-gradle .ninja_deps .ninja_log jspm_packages lib-cov .yarn-integrity "
+    ".npm .lock-wscript .pnp.loader.mjs _tracks vqcache .last_cover_stats _eumm develop-eggs fake-eggs sdist .installed.cfg celerybeat-schedule "
+    "celerybeat.pid test-result test-report .psci .psci_modules .qmake.stash .qmake.cache target_wrapper.sh devel_isolated build_isolated "
+    "install_isolated .catkin_tools msg_gen srv_gen .byebug_history _yardoc rdoc simv simv.daidir simv.vdb urgreport dvefiles ucli.key .xil "
+    "xlnx_auto_0_xdb _ngo _xmsgs xst work.cf .sim_build sim_build obj_dir __sim__ gtags grtags gpath gsyms .tags gtags.files cscope.files "
+    "cscope.out cscope.in.out cscope.po.out .texpadtmp .auctex-auto _freeze .rproj.user exportedobj .consulo deriveddatacache .godot .mono_crash "
+    "benchmarkdotnet.artifacts .axocover ipch .vs csx ecf rcf _upgradereport_files timeline.xctimeline ehthumbs.db thumbs.db desktop.ini "
+    ".nrepl-port .lein-failures .lein-repl-history .lein-deps-sum cmakescripts cmakelists.txt.user cmake_install.cmake "
+    "install_manifest.txt ctesttestfile.cmake _deps .cmake .fetchcontent .conan .conan2 vcpkg_installed .vcpkg .pdm-python .pyrefly_cache "
+    ".ty_cache .uv_cache .numba_cache __marimo__ .marimo_cache .open-next .rspack .rsbuild .rslib .mfsu .swcrc.cache .babel_cache .vite-temp "
+    ".vitest .vitest-cache .wxt .web-extension-artifacts web-ext-artifacts .histoire .storybook-cache __diff_output__ .firebase .devbox .direnv "
+    "gpucache shadercache dawncache graphitedawncache .ksp .kapt generated-sources generated-test-sources .symlinks app.dill .hilt "
     "blib pm_to_blib _generated _auto_examples auto_examples _backreferences gen_modules _autosummary jupyter_execute generated typedocs cache-dir commonjs cxx_repository ii_files ti_files .cask .eask .eldev test_results test_output testoutput test_reports test_logs test-logs test-out test_out test-artifacts";
 inline constexpr auto kBuildList = [](std::uint32_t) constexpr noexcept { return kBuildNames; };
 inline constexpr WordTable<1024> kBuildTable(1, kBuildList);
@@ -320,7 +313,9 @@ inline bool is_build(const PathParts& path, std::uint32_t first) noexcept {
   for (std::uint32_t i = first; i < path.count; ++i) {
     const std::string_view name = path.part[i];
     if (path.has_glob(name)) {  // *.pyc is, Main*.class and build-* as well, build* may be anything
-      if (ascii::one_of(name, "build-* dist-* gen-* *-build *_build *output")) return true;
+      if (ascii::one_of(name, "build-* dist-* gen-* *-build *_build *output .coverage* .coverage.* .pytest* .mypy* .ruff* .tox* .nyc* .turbo* .hypothesis* *.run.xml *-blx.bib _minted* pythontex-files-* moc_*.cpp qrc_*.cpp cscope.* "
+                             ".nfs* .fuse_hidden* .ninja_* hs_err_pid* vgcore.* npm-debug.log* yarn-debug.log* yarn-error.log* capybara-*.html _resharper* *.dsym.zip"))
+        return true;
       if (name.back() == '~' && name.find_first_of("?[") == std::string_view::npos) return true;
     } else if (kBuildTable.find(name, kBuildList) != kBuildTable.kNowhere) {
       return true;
@@ -338,8 +333,11 @@ inline bool is_build(const PathParts& path, std::uint32_t first) noexcept {
     if (path.names(i, "vendor") && path.names(i + 1, "bundle")) return true;
     if (path.names(i, "cypress") && path.names_one_of(i + 1, "videos screenshots downloads")) return true;
     if (path.names(i, ".yarn") && path.names_one_of(i + 1, "cache unplugged install-state.gz build-state.yml")) return true;
+    if (path.names(i, "library") && path.names_one_of(i + 1, "scriptassemblies bee packagecache shadercache artifacts statecache burstcache")) return true;
+    if (path.names(i, "test") && path.names_one_of(i + 1, "failures screenshots-actual")) return true;
+    if (path.names(i, "public") && path.names_one_of(i + 1, "packs packs-test hot")) return true;
     if (path.names(i, ".nx") && path.names_one_of(i + 1, "cache workspace-data")) return true;
-    if (ascii::starts_with(name, "cmake-build-") || ascii::starts_with(name, "bazel-")) return true;
+    if (ascii::starts_with(name, "cmake-build-") || ascii::starts_with(name, "bazel-") || ascii::starts_with(name, "_minted")) return true;
     if (path.has_glob(name)) continue;
     const bool outer = i == first || ascii::one_of(path.part[i - 1], "test tests testsuite t spec doc docs example examples e2e bench benchmarks");
     if (is_build_by_words(name, outer) || (i == first && is_release(name))) return true;
@@ -378,10 +376,34 @@ inline bool is_remade_in_project(const PathParts& path, std::uint32_t from) noex
 inline constexpr NameSigns kDatabaseEndings(
     "sqlite sqlite3 db db3 s3db mdb accdb sdb duckdb rdb mdf ldf ibd frm myd dbf fdb realm sqlitedb");
 
+inline constexpr std::string_view kFileEndings =
+    "gz tgz xz txz bz2 zst zip 7z deb rpm apk dmg msi jar war whl gem crate nupkg vsix asc sig minisig sha1 sha256 sha512 md5 sum html htm map json xml txt log out pdf md rst csv tsv yml yaml toml lock pid";
+inline constexpr NameSigns kFileSigns(kFileEndings);
+
+// One file by its ending, which folders do not have.
+inline bool is_file(const PathParts& path) noexcept {
+  if (path.count == 0 || path.ends_in_slash) return false;
+  const std::string_view name = path.part[path.count - 1], ending = ending_of(name);
+  if (name.size() < ending.size() + 2 || name[0] == '.' || path.has_glob(name) || PathParts::is_unknown(name)) return false;
+  return kFileSigns.may_have(ending) && ascii::one_of(ending, kFileEndings);
+}
+
+// test.db, tests/app_test.sqlite3: made by tests, and made again. Not lab_tests.db.
+inline bool is_trial_file(const PathParts& path) noexcept {
+  std::string_view name = path.part[path.count - 1];
+  name = name.substr(0, name.rfind('.'));
+  const std::size_t first = name.find_first_of("_-."), last = name.find_last_of("_-.");
+  const bool begins = ascii::one_of(name.substr(0, first), "test tests testing scratch"), ends = last != std::string_view::npos && ascii::one_of(name.substr(last + 1), "test testing scratch");
+  if (!(begins || ends) || !is_trial_name(name)) return false;
+  for (std::uint32_t i = 0; i + 1 < path.count; ++i)
+    if (path.names_one_of(i, "prod production live var srv backup backups")) return false;
+  return true;
+}
+
 inline bool is_database(const PathParts& path) noexcept {
   if (path.count == 0) return false;
   const std::uint32_t last = path.count - 1;
-  if (path.names_one_of(last, "thumbs.db doxygen_sqlite3.db") && !path.has_glob(path.part[last])) return false;
+  if (!path.has_glob(path.part[last]) && (path.names_one_of(last, "thumbs.db doxygen_sqlite3.db") || is_trial_file(path))) return false;
   if (kDatabaseEndings.may_have(ending_of(path.part[last]))) {
     for (const std::string_view suffix : {".sqlite", ".sqlite3", ".db", ".db3", ".s3db", ".mdb", ".accdb", ".sdb", ".duckdb",
                                           ".rdb", ".mdf", ".ldf", ".ibd", ".frm", ".myd", ".dbf", ".fdb", ".realm", ".sqlitedb"}) {

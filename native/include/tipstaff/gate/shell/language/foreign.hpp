@@ -54,13 +54,16 @@ inline void ShellReader::add_make_reference(Pieces& pieces, const char* end, boo
   if (one_of(name, "RM MAKE SHELL")) return add_text(pieces, name == "RM" ? "rm -f" : name == "MAKE" ? "make" : "sh", 0, quoted);
   if (one_of(name, "X E") || ends_with(name, "EXE") || ends_with(name, "EXEEXT") || ends_with(name, "SUFFIX")) return;
   if (one_of(name, "TMPDIR TMP TEMP")) return add_literal(pieces, "/tmp", 0, quoted);
-  if (!quoted && pieces.count == 0 && (end == end_ || ends_word(*end))) return;
+  // dd of=$(IMG): an image that is made.
+  if (pieces.count == 1 && pieces.items[0].text == "of=" && (ends_with(name, "IMG") || ends_with(name, "IMAGE") || ends_with(name, "ISO")))
+    return add_literal(pieces, "disk.img", 0, quoted);
   constexpr string_view kBuilt[] = {"BUILD", "OBJ", "OUT", "DIST", "GEN", "CACHE", "COVERAGE", "VENV", "TARGET_DIR", "TMP"};
   for (const string_view built : kBuilt) {
     if (starts_with(name, built) || ends_with(name, built) || (ends_with(name, "DIR") && name.find(built) != string_view::npos)) {
       return add_literal(pieces, "build", 0, quoted);
     }
   }
+  if (!quoted && pieces.count == 0 && (end == end_ || ends_word(*end))) return;
   add_unknown(pieces, 0, quoted);
 }
 

@@ -60,6 +60,7 @@ class ShellReader {
 
   // shell/language/simple.hpp, shell/language/assignments.hpp
   void read_simple() noexcept;
+  void run_alternatives(Invocation& in) noexcept;
   bool read_assignment(std::uint32_t mark) noexcept;
   bool declares(std::uint32_t mark) noexcept;
   void read_index(string_view text) noexcept;
@@ -108,6 +109,7 @@ class ShellReader {
 
   // shell/redirections/written_files.hpp
   string_view resolve(string_view cwd, string_view path) noexcept;
+  string_view resolve(string_view cwd, const Word& word) noexcept;
   void remember_file(string_view cwd, string_view path, const Stream& content, bool append) noexcept;
 
   // shell/language/words.hpp

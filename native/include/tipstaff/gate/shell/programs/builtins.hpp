@@ -12,14 +12,15 @@ inline void ShellReader::change_directory(const Invocation& in, bool push) noexc
     ++i;
   }
   const string_view before = session_.cwd;
+  if (push && i < in.count) session_.push_folder(before);
   if (i >= in.count) {
     session_.cwd = push ? session_.old_cwd : reader_.surroundings->home;
   } else {
     const string_view target = text_of(in, i);
-    session_.cwd = target == "-" ? session_.old_cwd : target.empty() ? before : resolve(before, target);
+    session_.cwd = target == "-" ? session_.old_cwd : target.empty() ? before : resolve(before, argument(in, i));
     // A loop's variable may be several places: the one nearest to the root is the one to fear.
     for (std::uint32_t k = i + 1; k < in.count && !session_.cwd.empty(); ++k) {
-      const string_view other = resolve(before, text_of(in, k));
+      const string_view other = resolve(before, argument(in, k));
       if (other.size() < session_.cwd.size()) session_.cwd = other;
     }
   }
@@ -146,7 +147,7 @@ inline void ShellReader::run_builtin(Invocation& in, const Program& program) noe
   if (name == "cd" || name == "chdir") return change_directory(in, false);
   if (name == "pushd") return change_directory(in, true);
   if (name == "popd") {
-    session_.cwd = session_.old_cwd;
+    session_.cwd = session_.pop_folder();
     return;
   }
   if (name == "export" || name == "declare" || name == "typeset" || name == "local" || name == "readonly") {
