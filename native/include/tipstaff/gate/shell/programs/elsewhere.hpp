@@ -3,7 +3,7 @@
 #pragma once
 
 #include "tipstaff/gate/shell/programs/scripts.hpp"
-#include "tipstaff/gate/shell/programs/verbs.hpp"
+#include "tipstaff/gate/shell/tables/verbs.hpp"
 
 namespace tipstaff::gate::shell {
 

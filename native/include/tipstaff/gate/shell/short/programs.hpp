@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "tipstaff/gate/shell/programs/table.hpp"
-#include "tipstaff/gate/shell/programs/verbs.hpp"
+#include "tipstaff/gate/shell/tables/verbs.hpp"
 
 namespace tipstaff::gate::plain {
 
