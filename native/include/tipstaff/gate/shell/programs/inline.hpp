@@ -124,7 +124,7 @@ inline void ShellReader::run_inline(Invocation& in) noexcept {
     Word code = argument(in, i);
     if (starts_with(code.text, "--") && equals != string_view::npos && one_of(code.text.substr(0, equals), kOptions)) {
       code.text.remove_prefix(equals + 1);
-    } else if (i + 1 < in.count && one_of(code.text, kOptions)) {
+    } else if (i + 1 < in.count && one_of(code.text, kOptions) && !starts_with(text_of(in, i + 1), "-")) {
       code = argument(in, ++i);
     } else {
       continue;
@@ -277,6 +277,9 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
       code_word(in, literal, options, Dialect::shell);
     } else if ((!name.empty() || (sign > 0 && text[sign - 1] == ',')) && statement && !one_of(name, "replace replaceAll gsub sub split contains puts print println printf inspect IO.puts cat message log info debug warn error format sprintf paste concat equals assertEquals startsWith matches")) {
       other_dialect(in, Dialect::sql, literal.text, literal.span, via::kInterpreter);
+    } else if (starts_with(literal.text, "/dev/") && one_of(name, "open fopen open64 creat ofstream OpenFile openSync FileOutputStream RandomAccessFile create Create openFile File. OpenOptions") &&
+               holds_any(literal.text, {"/sd", "/nvme", "/mmcblk", "/vd", "/hd", "/disk", "/dm-", "/mem", "/mtd", "/loop", "/xvd", "/mapper"}) && holds_any(text, {"write", "Write", "\"w", "puts", "print", "O_WRONLY", "O_RDWR"})) {
+      emit_file("@write", literal, false, in.command, in.via | via::kInterpreter, in.cwd, false);
     } else if (name == "open" && starts_with(tail, ",") && holds_text(tail.substr(0, 8), "w") && (holds_text(tail.substr(0, 24), "close") || holds_text(tail.substr(0, 24), " end"))) {
       // Opened for writing and closed at once.
       emit_file("@write", literal, false, in.command, in.via | via::kInterpreter, in.cwd, true);

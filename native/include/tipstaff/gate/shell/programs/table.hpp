@@ -386,6 +386,13 @@ inline constexpr string_view kFeared[] = {
     "systemctl", "iptables", "crontab", "ssh", "scp", "rsync", "tar", "cp", "ln", "cat", "tee", "env", "xargs", "eval",
 };
 
+// zsh's zf_rm, and the g that GNU's tools have beside those of a BSD: how many bytes come before the tool's own name.
+inline std::size_t foreign_prefix(string_view name) noexcept {
+  if (name.size() < 3 || (name[0] != 'g' && name[0] != 'z')) return 0;
+  if (name[0] == 'g') return one_of(name.substr(1), "rm mv cp ln dd chmod chown chgrp rmdir shred truncate unlink install tee") ? 1 : 0;
+  return name[1] == 'f' && name[2] == '_' && one_of(name.substr(3), "rm mv ln chmod chown chgrp rmdir") ? 3 : 0;
+}
+
 // Words after which a tool that nobody knows is given a command.
 inline constexpr string_view kCarryingVerbs = "run exec execute x shell ssh";
 

@@ -114,7 +114,7 @@ inline bool ShellReader::path_of_expression(string_view code, string_view expres
       const string_view name = expression.substr(begin, at - begin);
       --at;
       const bool called = next < expression.size() && holds("(.:=!/", expression[next]);
-      const bool head = begin > 0 && holds("(./:", expression[begin - 1]);
+      const bool head = begin > 0 && (holds("./:", expression[begin - 1]) || (expression[begin - 1] == '(' && next > at + 1));  // (build-path x "y")
       if (called || head || one_of(name, kNoVariables)) continue;
       if (const string_view made = definition_of(code, name); makes_temporary(name) || makes_temporary(made)) return false;
       unknown = true;
