@@ -205,7 +205,10 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
     literal.text = text.substr(at + 1, stop - at - 1);
     const std::size_t begin = at;
     stop = concatenated(tree_, text, stop + 1, names, &literal.text) - 1;
-    if (const std::size_t open = one_of(name, kJoins) ? static_cast<std::size_t>(name.data() - text.data()) : 0; open > 0) {  // system(paste("rm -rf", path))
+    if (std::size_t open = one_of(name, kJoins) ? static_cast<std::size_t>(name.data() - text.data()) : 0; open > 0) {  // system(paste("rm -rf", path))
+      while (open > 1 && text[open - 1] == '.' && is_name_byte(text[open - 2])) {  // string.format
+        for (--open; open > 0 && is_name_byte(text[open - 1]);) --open;
+      }
       const string_view outer = name_before(text, open);
       if (one_of(outer, kRuns)) {
         name = outer;
@@ -264,7 +267,7 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
         if (text[next] == ')') next = text.find('(', next) == string_view::npos ? text.size() : text.find('(', next) + 1;
         while (next < text.size() && (holds(", \t\n[(", text[next]) || text[next] == 'c')) ++next;
         while (starts_with(text.substr(next), "nil ") || starts_with(text.substr(next), "t ")) next += text[next] == 'n' ? 4u : 2u;  // Emacs: (call-process "rm" nil nil nil "-rf")
-        if (next < text.size() && holds(" ,", text[next - 1]) && (is_name_start(text[next]) || holds("$(*", text[next])) && starts_with(line, "rm ")) line = tree_.join(tree_.join(tree_.copy(""), line), " \x01");
+        if (next < text.size() && holds(" ,(", text[next - 1]) && (is_name_start(text[next]) || holds("$(*", text[next])) && starts_with(line, "rm ")) line = tree_.join(tree_.join(tree_.copy(""), line), " \x01");
         if (next >= text.size() || (text[next] != '"' && text[next] != '\'')) break;
         const std::size_t end = text.find(text[next], next + 1);
         if (end == string_view::npos) break;
