@@ -307,7 +307,7 @@ bool MadeBefore::names(const Word& word) const noexcept {
 
 // Programs that write a whole folder from sources, and the options that name it.
 constexpr string_view kGenerators =
-    "dotnet jsdoc typedoc esdoc documentation tsc tspc babel swc rollup esbuild webpack vite parcel tsup tsdown microbundle ncc stylus coffee pug postcss sphinx-build "
+    "dotnet wasm-pack jsdoc typedoc esdoc documentation tsc tspc babel swc rollup esbuild webpack vite parcel tsup tsdown microbundle ncc stylus coffee pug postcss sphinx-build "
     "sphinx-apidoc pdoc pdoc3 mkdocs hugo jekyll zola protoc buf openapi-generator openapi-generator-cli swagger-codegen swagger-codegen-cli thrift flatc "
     "graphql-codegen grpc_tools_node_protoc antlr4 genhtml gcovr gitbook mdbook asciidoctor vuepress vitepress eleventy docco yuidoc apidoc";
 constexpr string_view kOutputs =
@@ -317,7 +317,7 @@ constexpr string_view kOutputs =
 struct Refilled {
   string_view names, programs;
 };
-constexpr Refilled kRefilled[] = {{"deps _build", "mix"}, {"pods", "pod"}, {"public", "gatsby hugo"}, {"vendor", "composer"}};
+constexpr Refilled kRefilled[] = {{"deps _build", "mix"}, {"pods", "pod"}, {"public", "gatsby hugo"}, {"vendor", "composer"}, {"site", "mkdocs"}};
 
 // rm -rf x && mkdir x: a folder that is emptied; not those that people keep sources, data or documents in.
 static bool begins_anew(const Tree& tree, const PathParts& path, const Command& next) noexcept {
