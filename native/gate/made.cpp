@@ -307,7 +307,7 @@ bool MadeBefore::names(const Word& word) const noexcept {
 
 // Programs that write a whole folder from sources, and the options that name it.
 constexpr string_view kGenerators =
-    "dotnet jsdoc typedoc esdoc documentation tsc tspc babel swc rollup esbuild webpack vite parcel tsup tsdown microbundle ncc stylus coffee pug postcss sphinx-build "
+    "dotnet wasm-pack jsdoc typedoc esdoc documentation tsc tspc babel swc rollup esbuild webpack vite parcel tsup tsdown microbundle ncc stylus coffee pug postcss sphinx-build "
     "sphinx-apidoc pdoc pdoc3 mkdocs hugo jekyll zola protoc buf openapi-generator openapi-generator-cli swagger-codegen swagger-codegen-cli thrift flatc "
     "graphql-codegen grpc_tools_node_protoc antlr4 genhtml gcovr gitbook mdbook asciidoctor vuepress vitepress eleventy docco yuidoc apidoc";
 constexpr string_view kOutputs =
@@ -317,7 +317,7 @@ constexpr string_view kOutputs =
 struct Refilled {
   string_view names, programs;
 };
-constexpr Refilled kRefilled[] = {{"deps _build", "mix"}, {"pods", "pod"}, {"public", "gatsby hugo"}, {"vendor", "composer"}};
+constexpr Refilled kRefilled[] = {{"deps _build", "mix"}, {"pods", "pod"}, {"public", "gatsby hugo"}, {"vendor", "composer"}, {"site", "mkdocs"}};
 
 // rm -rf x && mkdir x: a folder that is emptied; not those that people keep sources, data or documents in.
 static bool begins_anew(const Tree& tree, const PathParts& path, const Command& next) noexcept {
@@ -391,6 +391,42 @@ bool MadeBefore::works_in_own_folder() const noexcept {
 bool MadeBefore::links_before() const noexcept {
   for (std::uint32_t i = 0; i < index; ++i)
     if (one_of(tree.command(i).program, "ln link mount bindfs mklink new-item lndir")) return true;
+  return false;
+}
+
+bool MadeBefore::surely_there() const noexcept {
+  const Command& asked = tree.command(index);
+  std::uint32_t cd = index;
+  while (cd-- > 0 && !one_of(tree.command(cd).program, "cd chdir pushd popd")) continue;
+  if (cd == kNone) return true;
+  const std::uint32_t from = tree.command(cd).span.end, to = asked.span.start;
+  if (from > to || to > text.size()) return false;
+  // cd x && make && git reset: nothing else is between them.
+  const string_view gap = text.substr(from, to - from);
+  const std::size_t sign = gap.find_first_not_of(" \t");
+  if (gap.substr(sign < gap.size() ? sign : 0, 2) == "&&") {
+    bool only = gap.find_first_of(";\n|()`$") == string_view::npos;
+    for (std::size_t at = gap.find('&'); only && at != string_view::npos; at = gap.find('&', at + 2)) only = gap.substr(at, 2) == "&&";
+    if (only) return true;
+  } else if (sign < gap.size() && (gap[sign] == '&' || gap[sign] == '|')) {
+    return false;
+  }
+  // Otherwise the same text must have made the folder, so that going there succeeds.
+  PathParts here;
+  take(".", asked, &here);
+  for (std::uint32_t i = 0; i < cd; ++i) {
+    const Command& other = tree.command(i);
+    const bool git = other.program == "git" && other.word_count > 1 && one_of(tree.arguments(other)[0].text, "clone init");
+    if (other.program == "mktemp" && ascii::starts_with(asked.cwd, "/tmp/made-by-mktemp")) return true;
+    if (!git && other.program != "mkdir") continue;
+    for (std::uint32_t w = git ? 1 : 0; w < other.word_count; ++w) {
+      PathParts made;
+      take(tree.arguments(other)[w].text, other, &made);
+      if (made.base != here.base || made.climbs != 0) continue;
+      const Relation relation = path_detail::relate(made, here);
+      if (relation == Relation::same || relation == Relation::inside) return true;
+    }
+  }
   return false;
 }
 

@@ -160,13 +160,13 @@ inline constexpr NameSigns kSecretSigns = make_secret_signs();
 
 // What packages are checked by: public keys.
 inline bool is_public_keyring(const PathParts& path) noexcept {
-  if (path.base != PathBase::root || path.count != 4 || path.has_glob(path.part[0]) || path.has_glob(path.part[1]) || path.has_glob(path.part[2])) return false;
+  if (path.base != PathBase::root || (path.count != 3 && path.count != 4) || path.has_glob(path.part[0]) || path.has_glob(path.part[1]) || path.has_glob(path.part[2])) return false;
   return (path.names(0, "etc") && path.names(1, "apt") && path.names_one_of(2, "keyrings trusted.gpg.d")) ||
          (path.names(0, "usr") && path.names(1, "share") && path.names(2, "keyrings")) || (path.names(0, "etc") && path.names(1, "pki") && path.names(2, "rpm-gpg"));
 }
 
 inline bool is_secret(const PathParts& path) noexcept {
-  if (path.count == 4 && is_public_keyring(path)) return false;
+  if (is_public_keyring(path)) return false;
   for (std::uint32_t i = 0; i < path.count; ++i) {
     const bool last = i + 1 == path.count;
     if (path.is_everything(path.part[i])) continue;
@@ -319,6 +319,9 @@ inline bool is_build(const PathParts& path, std::uint32_t first) noexcept {
       if (name.back() == '~' && name.find_first_of("?[") == std::string_view::npos) return true;
     } else if (kBuildTable.find(name, kBuildList) != kBuildTable.kNowhere) {
       return true;
+    } else if (ascii::one_of(ending_of(name), "old bak prev") && name.size() > 4 &&
+               kBuildTable.find(name.substr(0, name.rfind('.')), kBuildList) != kBuildTable.kNowhere) {
+      return true;  // build.old
     }
     if (kBuildEndings.may_have(ending_of(name))) {
       for (const std::string_view suffix :
@@ -331,6 +334,9 @@ inline bool is_build(const PathParts& path, std::uint32_t first) noexcept {
     }
     if (path.has_glob(name) && name.size() > 1 && name[0] != '*') continue;
     if (path.names(i, "vendor") && path.names(i + 1, "bundle")) return true;
+    if (path.names(i, "storage") && path.names(i + 1, "framework") && path.names_one_of(i + 2, "views cache testing")) return true;
+    if (path.names(i, "resources") && path.names(i + 1, "_gen")) return true;
+    if (path.names(i, "flutter") && path.names_one_of(i + 1, "flutter.framework app.framework ephemeral")) return true;
     if (path.names(i, "cypress") && path.names_one_of(i + 1, "videos screenshots downloads")) return true;
     if (path.names(i, ".yarn") && path.names_one_of(i + 1, "cache unplugged install-state.gz build-state.yml")) return true;
     if (path.names(i, "library") && path.names_one_of(i + 1, "scriptassemblies bee packagecache shadercache artifacts statecache burstcache")) return true;

@@ -25,6 +25,8 @@ struct MadeBefore {
   // Whether git works in the repository of the folder that it runs in; whether something was linked or mounted before.
   bool works_in_own_folder() const noexcept;
   bool links_before() const noexcept;
+  // Whether the last `cd` before it succeeded, if it is run at all.
+  bool surely_there() const noexcept;
   // Whether it works in a repository that was cloned, and nowhere else.
   bool works_in_clone() const noexcept;
 };

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "tipstaff/gate/paths/names.hpp"
 #include "tipstaff/gate/tree/ascii.hpp"
 #include "tipstaff/gate/tree/command.hpp"
 #include "tipstaff/gate/tree/tree.hpp"
@@ -40,7 +41,7 @@ class Maker {
     if (command_.program == "cargo" && first("new")) return count_ == 2 && give(words_[1], words_[1].text, Kind::folder);
     if (one_of(command_.program, "curl wget")) return download();
     if (one_of(command_.program, "tar unzip")) return unpacked();
-    return false;
+    return output();
   }
 
  private:
@@ -53,6 +54,25 @@ class Maker {
       if (is_option(words_[i].text) && !one_of(words_[i].text, "-v --verbose")) return false;
     for (std::uint32_t i = 0; i < count_; ++i)
       if (give(words_[i], words_[i].text, Kind::folder)) return true;
+    return false;
+  }
+  // train --output-dir runs/debug: the results of one run, unless the name is one of sources or data.
+  bool output() noexcept {
+    if (one_of(command_.program, "echo printf true false : test cp mv rsync install ln ls cat")) return false;
+    for (std::uint32_t i = 0; i < count_; ++i) {
+      const string_view text = words_[i].text;
+      if (!is_option(text) || text[1] != '-' || i + 1 == count_ ||
+          !one_of(text, "--output-dir --output_dir --out-dir --outdir --output-path --results-dir --log-dir --logdir --log_dir --save-dir --save_dir --report-dir --reports-dir --basetemp --workdir --run-dir"))
+        continue;
+      const Word& word = words_[i + 1];
+      string_view name = word.text;
+      while (!name.empty() && name.back() == '/') name.remove_suffix(1);
+      // One folder of several: those that are a part of a project by themselves are not results.
+      if (name.find('/') == string_view::npos || name.find("..") != string_view::npos || name[0] == '/' || name[0] == '~' || ascii::starts_with(name, "src/") ||
+          one_of(last_part(name, "/"), kKeptNames))
+        continue;
+      if (give(word, name, Kind::folder)) return true;
+    }
     return false;
   }
   // [OPTION...] SOURCE [FOLDER]; an option that is not known may take the next word, and then nothing is known.

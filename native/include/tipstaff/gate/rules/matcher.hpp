@@ -176,7 +176,7 @@ class Matcher : private CommandPaths {
   [[gnu::noinline]] bool works_in_scratch() noexcept {
     using namespace path_class;
     const MadeBefore made{tree_, text_, index_};
-    if (command_.cwd.empty() || (command_.via & (via::kRemote | via::kContainer)) != 0 || !made.works_in_own_folder() || made.links_before()) return false;
+    if (command_.cwd.empty() || (command_.via & (via::kRemote | via::kContainer)) != 0 || !made.works_in_own_folder() || made.links_before() || !made.surely_there()) return false;
     Word here;
     here.text = "./";
     const std::uint32_t bits = classify_path(paths_, command_, here);
