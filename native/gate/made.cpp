@@ -220,7 +220,17 @@ class Before {
     if ((word.flags & ~word_flag::kQuoted) != 0 || !fits(word.span)) return false;
     string_view written = text_.substr(word.span.start, word.span.end - word.span.start);
     if (written.size() > 2 && (written[0] == '"' || written[0] == '\'') && written.back() == written[0]) written = written.substr(1, written.size() - 2);
-    return written == word.text;
+    return written == word.text || is_below_home(written, word.text);
+  }
+  // ~/x or $HOME/x, where nothing sets another home.
+  bool is_below_home(string_view written, string_view read) const noexcept {
+    for (const string_view home : {string_view("~/"), string_view("$HOME/"), string_view("${HOME}/")}) {
+      if (written.substr(0, home.size()) != home) continue;
+      const string_view rest = written.substr(home.size() - 1);
+      return rest.find_first_of("$`\\\"'") == string_view::npos && read.size() > rest.size() && ascii::ends_with(read, rest) &&
+             (read[0] == '/' || read.size() == rest.size() + 1) && text_.find("HOME=") == string_view::npos && text_.find("HOME ") == string_view::npos;
+    }
+    return false;
   }
 
   // As it is in the text, with variables that are in it by name: foo-${VERSION}. Empty where it is anything else.
@@ -292,7 +302,7 @@ bool MadeBefore::names(const Word& word) const noexcept {
   if (written.empty() || written.find("..") != string_view::npos) return false;
   PathParts path;
   take(word.text, asked, &path);
-  if (path.too_long || path.climbs != 0 || path.base != PathBase::root) return false;
+  if (path.too_long || path.climbs != 0 || (path.base != PathBase::root && path.base != PathBase::home)) return false;
   return before.made([&](Kind kind, const PathParts& made, bool made_literal, string_view made_written, const Command& maker) noexcept {
     // A variable is the same where it is written the same.
     if (!literal || !made_literal) return written == made_written && maker.cwd == asked.cwd;

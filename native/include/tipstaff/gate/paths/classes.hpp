@@ -127,6 +127,7 @@ inline std::uint32_t classify_folder(const PathParts& path) noexcept {
     if (path.is_everything(path.part[1])) return bits | kSystem | kDevice;
     if (is_block_device(path)) return bits | kDevice;
     if (path.names_one_of(1, kNullDevices)) return bits | kNullDevice;
+    if (n == 2 && !path.has_glob(path.part[1]) && (ascii::starts_with(path.part[1], "tty") || ascii::starts_with(path.part[1], "cu."))) return bits | kNullDevice;  // serial lines
     if (path.names_one_of(1, "tcp udp")) return bits | kOutside | kRemote;
     return bits | kSystem | (PathParts::is_unknown(path.part[1]) ? kDevice | kUnknown : 0u);
   }
@@ -152,6 +153,8 @@ inline std::uint32_t by_names(const PathParts& path) noexcept {
   if (is_secret(path)) bits |= kSecrets;
   if (is_database(path)) bits |= kDatabase;
   for (std::uint32_t i = 0; i < path.count; ++i) {
+    // What a package manager fetched is no repository of anybody's.
+    if (i > 1 && path.names(i - 2, "gems") && i + 1 == path.count && path.names(i, ".git") && path.base == PathBase::unknown) continue;
     if (path.names(i, ".git") && !path.is_everything(path.part[i])) bits |= kVcs;
   }
   return bits;
@@ -302,7 +305,9 @@ inline std::uint32_t classify_text(KnownPaths& known, const Command& command, st
   if (path.too_long) return kUnknown;
   const std::uint32_t named = by_names(path);
   switch (path.base) {
-    case PathBase::unknown: return named | kUnknown | (path.climbs == 0 && is_remade(path) ? kBuild : 0u);
+    case PathBase::unknown:
+      if (word.has(word_flag::kInstalled) && path.climbs == 0 && is_installed_entry(path)) return named | kOutside | kBuild;
+      return named | kUnknown | (path.climbs == 0 && is_remade(path) ? kBuild : 0u);
     case PathBase::temporary: return named | (path.climbs > 0 ? kUnknown : kTemporary);
     case PathBase::relative:
       return named | kUnknown | (path.climbs > 0 ? kSibling : 0u) | (path.climbs == 0 && is_remade(path) ? kBuild : 0u);

@@ -20,7 +20,7 @@ inline constexpr CacheFolder kHomeCaches[] = {
     {"go", "pkg", "mod"}, {"go", "pkg", "sumdb"}, {".nuget", "packages", ""}, {".ivy2", "cache", ""}, {".sbt", "boot", ""}, {".coursier", "cache", ""}, {".conda", "pkgs", ""}, {"miniconda3", "pkgs", ""},
     {"anaconda3", "pkgs", ""}, {".composer", "cache", ""}, {".pub-cache", "", ""}, {".cocoapods", "repos", ""}, {".android", "cache", ""}, {".android", "build-cache", ""}, {".node-gyp", "", ""},
     {".bun", "install", "cache"}, {".deno", "gen", ""}, {"library", "developer", "xcode"}, {"library", "developer", "coresimulator"}, {".terraform.d", "plugin-cache", ""}, {".jest", "", ""},
-    {".bundle", "cache", ""}, {".gem", "cache", ""}, {".hex", "packages", ""}, {".mix", "archives", ""}, {".stack", "pack", ""}, {".cabal", "packages", ""}, {".ccache", "", ""}, {".sccache", "", ""},
+    {".bundle", "", ""}, {".gem", "cache", ""}, {".hex", "packages", ""}, {".mix", "archives", ""}, {".stack", "pack", ""}, {".cabal", "packages", ""}, {".ccache", "", ""}, {".sccache", "", ""},
     {".electron", "", ""}, {".electron-gyp", "", ""}, {".platformio", ".cache", ""}, {".vscode", "cache", ""}, {".nv", "computecache", ""}, {".keras", "datasets", ""}, {".eslintcache", "", ""}, {".parcel-cache", "", ""},
     {"appdata", "local", "npm-cache"}, {"appdata", "local", "pip"}, {"appdata", "local", "yarn"}, {".dartserver", "", ""}, {".expo", "", ""}, {".kube", "cache", ""}, {".kube", "http-cache", ""}, {".cpan", "build", ""},
 };
@@ -41,7 +41,7 @@ inline bool is_own_program(const PathParts& path) noexcept {
   if (path.count < 3 || !path.names(0, "usr") || !path.names(1, "local")) return false;
   for (std::uint32_t i = 0; i < path.count; ++i) {
     const std::string_view name = path.part[i];
-    if (PathParts::is_unknown(name)) return false;
+    if (PathParts::is_unknown(name) && (i < 3 || (i == 3 && (path.count > 4 || name.find(kUnknownPart) < 3)))) return false;
     // npm* is one program's, and so is share/NAME/*.el; of other patterns nobody knows.
     if (path.has_glob(name) && (i + 1 != path.count || i < 3 || (i < 5 && name.find_first_of("*?[") < 3))) return false;
   }
@@ -147,6 +147,23 @@ inline bool is_application(const PathParts& path) noexcept {
     if (literal && path.names(0, shared.first) && (at == 1 || path.names(1, shared.second))) return !path.names_one_of(at, shared.others);
   }
   return false;
+}
+
+// Whether a path below $(DESTDIR)$(prefix) is one program's own, and no folder that all share.
+inline bool is_installed_entry(const PathParts& path) noexcept {
+  constexpr std::string_view kShared =
+      "usr local opt share lib lib32 lib64 libexec bin sbin etc include man doc docs info games var run log cache spool state applications icons hicolor "
+      "scalable apps pixmaps mime metainfo appdata dbus-1 services systemd system user bash-completion completions completion zsh fish site-functions "
+      "vendor-completions vendor_completions.d vim vimfiles pkgconfig cmake perl5 locale site-packages dist-packages cron.d init.d default conf.d "
+      "modules-load.d tmpfiles.d sysusers.d udev rules.d polkit-1 actions licenses python python3 lua emacs site-lisp xdg autostart man1 man2 man3 man4 man5 man6 man7 man8 man9";
+  std::uint32_t at = 0;
+  while (at < path.count && !path.has_glob(path.part[at]) && path.names_one_of(at, kShared)) ++at;
+  if (at == path.count) return false;
+  for (std::uint32_t i = 0; i < path.count; ++i) {
+    if (path.is_everything(path.part[i])) return false;
+    if (path.names_one_of(i, "home root boot dev proc sys users mnt media srv tmp lib-exec systemd-boot")) return false;
+  }
+  return true;
 }
 
 // Lists and archives of a system's package manager.

@@ -74,10 +74,7 @@ inline void ShellReader::read_dollar(Pieces& pieces, bool quoted) noexcept {
   switch (next) {
     case '(': {
       if (const char* end = make_reference_end(start); end != nullptr) return add_make_reference(pieces, end, quoted);
-      if (const char* end = make_function_end(start); end != nullptr) {
-        pos_ = end;
-        return add_unknown(pieces, 0, quoted);
-      }
+      if (const char* end = make_function_end(start); end != nullptr) return add_make_function(pieces, end, quoted);
       if (end_ - start > 8 && starts_with(string_view(start + 2, 6), "shell ")) {
         pos_ = start + 8;  // $(shell date) of a recipe
         return add_stream(pieces, read_substitution(), quoted);
@@ -171,6 +168,10 @@ inline bool ShellReader::known_parameter(string_view name, Value* value) noexcep
   }
   if (one_of(name, "RUNNER_TEMP AGENT_TEMPDIRECTORY BATS_TEST_TMPDIR BATS_FILE_TMPDIR")) {
     *value = Value{"/tmp/job", 0};
+    return true;
+  }
+  if (one_of(name, "AGENT_TOOLSDIRECTORY RUNNER_TOOL_CACHE")) {
+    *value = Value{"/opt/hostedtoolcache", 0};
     return true;
   }
   if (name == "IFS") {

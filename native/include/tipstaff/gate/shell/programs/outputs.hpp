@@ -119,6 +119,28 @@ inline void ShellReader::prints_cache_folder(const Invocation& in, Stream* out) 
   }
 }
 
+// docker ps -q --filter label=x: the containers of one label, name or image are as good as named; so are images that nothing uses.
+inline bool ShellReader::prints_filtered_list(const Invocation& in, Stream* out) noexcept {
+  if (in.count < 4 || !one_of(program_name(argument(in, 0)), "docker podman nerdctl finch")) return false;
+  const bool group = one_of(text_of(in, 1), "container image network");
+  if (!(group ? one_of(text_of(in, 2), "ls list ps") : one_of(text_of(in, 1), "ps images"))) return false;
+  string_view filter;
+  for (std::uint32_t i = 2; i < in.count; ++i) {
+    string_view text = text_of(in, i);
+    if (one_of(text, "-f --filter") && i + 1 < in.count) text = text_of(in, ++i);
+    else if (starts_with(text, "--filter=")) text.remove_prefix(9);
+    else continue;
+    text = text.substr(0, text.find(kUnknownPart));
+    const std::size_t value = text.find('=') + 1;
+    if (one_of(text, "dangling=true status=exited status=created status=dead") ||
+        (one_of(text.substr(0, value), "label= name= ancestor= network= reference=") && text.size() > value + 2 && text.find_first_of("*^.?", value) > value + 2))
+      filter = text;
+  }
+  if (filter.empty()) return false;
+  *out = known_output(filter, in.span, 0);
+  return true;
+}
+
 inline void ShellReader::find_output(Invocation& in, const Program& program) noexcept {
   Stream& out = in.output;
   out = Stream{};
@@ -131,6 +153,7 @@ inline void ShellReader::find_output(Invocation& in, const Program& program) noe
       if (prints_shell_settings(in)) out.kind = Stream::trusted;
       if (in.count == 2 && text_of(in, 0) == "printenv" && names_credential(text_of(in, 1))) out.flags |= word_flag::kCredential;
       prints_cache_folder(in, &out);
+      prints_filtered_list(in, &out);
       return;
     case Output::empty: out.kind = Stream::none; return;
     case Output::echo: out = output_of_echo(in); return;
