@@ -1,5 +1,7 @@
 #include "tipstaff/gate/rules/made.hpp"
 
+#include <algorithm>
+
 #include "tipstaff/gate/paths/names.hpp"
 #include "tipstaff/gate/paths/parts.hpp"
 #include "tipstaff/gate/paths/surrounding_paths.hpp"
@@ -294,7 +296,42 @@ class Before {
 
 }  // namespace
 
+// A release by its version, $(NAME)-$(VERSION) or foo-${VERSION}: what such a folder is packed from or unpacked to.
+static bool is_release_by_variable(string_view written) noexcept {
+  if (written.size() > 2 && written[0] == '"' && written.back() == '"') written = written.substr(1, written.size() - 2);
+  // The name of the variable at `at`, which is set to what follows it; empty where there is none.
+  const auto variable = [written](std::size_t* at) noexcept {
+    std::size_t start = *at + 1;
+    if (start >= written.size() || written[*at] != '$') return string_view();
+    const char close = written[start] == '{' ? '}' : written[start] == '(' ? ')' : '\0';
+    if (close != '\0') ++start;
+    std::size_t end = start;
+    while (end < written.size() && ascii::is_name(written[end])) ++end;
+    if (close != '\0' && (end >= written.size() || written[end] != close)) return string_view();
+    *at = close != '\0' ? end + 1 : end;
+    return written.substr(start, end - start);
+  };
+  std::size_t at = 0;
+  if (!written.empty() && written[0] == '$') {
+    if (!one_of(variable(&at), "name package pkg pkgname package_name project project_name prog program progname distname app appname tarname pname")) return false;
+  } else {
+    while (at < written.size() && (ascii::is_name(written[at]) || (written[at] == '-' && at + 1 < written.size() && written[at + 1] != '$'))) ++at;
+    for (std::size_t from = 0; from < at;) {
+      const std::size_t to = std::min(at, written.find_first_of("-_", from));
+      if (one_of(written.substr(from, to - from), kKeptNames)) return false;
+      from = to + 1;
+    }
+  }
+  if (at == 0 || at + 1 >= written.size() || written[at++] != '-') return false;
+  const string_view version = variable(&at);
+  if (!one_of(version, "v ver pkgver tag release rel vsn") && !ascii::ends_with(version, "version")) return false;
+  return at == written.size() || (written[at] == '/' && at + 1 == written.size());
+}
+
 bool MadeBefore::names(const Word& word) const noexcept {
+  if (word.has(word_flag::kUnknown) && !word.has(word_flag::kGlob) && word.span.end <= text.size() && word.span.start < word.span.end &&
+      is_release_by_variable(text.substr(word.span.start, word.span.end - word.span.start)))
+    return true;
   Before before(tree, text, index);
   const Command& asked = tree.command(index);
   const bool literal = before.is_literal(word);
@@ -331,7 +368,13 @@ constexpr Refilled kRefilled[] = {{"deps _build", "mix"}, {"pods", "pod"}, {"pub
 
 // rm -rf x && mkdir x: a folder that is emptied; not those that people keep sources, data or documents in.
 static bool begins_anew(const Tree& tree, const PathParts& path, const Command& next) noexcept {
-  if (path.count == 0 || one_of(path.part[path.count - 1], kKeptNames) || one_of(path.part[path.count - 1], "pkg cmd crates packages components pages include internal work workspace projects home")) return false;
+  const auto packed = [&]() noexcept {  // mkdir -p pkg/DEBIAN
+    for (std::uint32_t w = 0; w < next.word_count; ++w)
+      if (tree.arguments(next)[w].text.find("/DEBIAN") != string_view::npos) return true;
+    return false;
+  };
+  if (path.count == 0 || one_of(path.part[path.count - 1], kKeptNames)) return false;
+  if (!packed() && one_of(path.part[path.count - 1], "pkg cmd crates packages components pages include internal work workspace projects home")) return false;
   const Word* const words = tree.arguments(next);
   for (std::uint32_t w = 0; w < next.word_count; ++w) {
     if (is_option(words[w].text) || words[w].has(word_flag::kUnknown)) continue;
@@ -342,6 +385,29 @@ static bool begins_anew(const Tree& tree, const PathParts& path, const Command& 
     if (relation == Relation::same || relation == Relation::inside) return true;
   }
   return false;
+}
+
+// rm -rf /usr/local/go && tar -C /usr/local -xzf go1.22.1.tar.gz: a program that is installed anew from an archive of its name.
+static bool unpacks_again(const PathParts& path, const Tree& tree, const Command& tar) noexcept {
+  const bool own = (path.count == 3 && path.names(0, "usr") && path.names(1, "local") && !one_of(path.part[2], "bin sbin lib lib64 share etc include libexec man games src")) ||
+                   (path.count == 2 && path.names(0, "opt"));
+  if (tar.program != "tar" || !own) return false;
+  const Word* const words = tree.arguments(tar);
+  bool there = false, archive = false, unpacks = false;
+  for (std::uint32_t w = 0; w < tar.word_count; ++w) {
+    const string_view name = words[w].text;
+    if (words[w].text == "-C" && w + 1 < tar.word_count) {
+      PathParts folder;
+      take(words[w + 1].text, tar, &folder);
+      there = folder.base == path.base && !folder.too_long && folder.count + 1 == path.count && path_detail::relate(path, folder) == Relation::inside;
+    } else if (is_option(name) || w == 0) {
+      unpacks = unpacks || (name.find('x') != string_view::npos && name.find('c') == string_view::npos);
+    } else {
+      const string_view base = last_part(name, "/");
+      archive = archive || (without_ending(base) != base && base.size() > path.part[path.count - 1].size() && base.substr(0, path.part[path.count - 1].size()) == path.part[path.count - 1]);
+    }
+  }
+  return there && archive && unpacks;
 }
 
 bool MadeBefore::remade_by_next(const Word& word) const noexcept {
@@ -359,6 +425,7 @@ bool MadeBefore::remade_by_next(const Word& word) const noexcept {
     for (const Refilled& refilled : kRefilled)
       if (path.count != 0 && one_of(path.part[path.count - 1], refilled.names) && one_of(next.program, refilled.programs)) return true;
     if (i == index + 1 && next.program == "mkdir" && begins_anew(tree, path, next)) return true;
+    if (unpacks_again(path, tree, next)) return true;
     if (!one_of(next.program, kGenerators)) continue;
     // What compilers of JavaScript write is named by their settings: `rm -rf lib && tsc`.
     if (by_settings && next.dialect == Dialect::shell && one_of(next.program, "tsc babel swc rollup tsup tsdown microbundle")) return true;

@@ -14,7 +14,8 @@ struct CacheFolder {
   std::string_view first, second, third;  // empty: any, or none
 };
 inline constexpr CacheFolder kHomeCaches[] = {
-    {".cache", "", ""}, {".npm", "_cacache", ""}, {".npm", "_npx", ""}, {".npm", "_logs", ""}, {"library", "caches", ""}, {".pnpm-store", "", ""},
+    {".cache", "", ""}, {".npm", "", ""}, {".cpanm", "", ""}, {".local", "share", "nvim"}, {".local", "state", "nvim"}, {".vim", "plugged", ""}, {".vim", "bundle", ""},
+    {".tmux", "plugins", ""}, {".emacs.d", "elpa", ""}, {".emacs.d", "straight", ""}, {".emacs.d", "eln-cache", ""}, {".config", "coc", ""}, {".emacs.d", ".cache", ""}, {"library", "caches", ""}, {".pnpm-store", "", ""},
     {".local", "share", "pnpm"}, {".local", "share", "virtualenvs"}, {".local", "share", "nox"}, {"library", "pnpm", "store"}, {".yarn", "cache", ""}, {".yarn", "berry", "cache"},
     {".cargo", "registry", ""}, {".cargo", "git", ""}, {".gradle", "caches", ""}, {".gradle", "daemon", ""}, {".gradle", "wrapper", "dists"}, {".m2", "repository", ""},
     {"go", "pkg", "mod"}, {"go", "pkg", "sumdb"}, {".nuget", "packages", ""}, {".ivy2", "cache", ""}, {".sbt", "boot", ""}, {".coursier", "cache", ""}, {".conda", "pkgs", ""}, {"miniconda3", "pkgs", ""},
@@ -43,6 +44,7 @@ inline bool is_own_program(const PathParts& path) noexcept {
     const std::string_view name = path.part[i];
     if (PathParts::is_unknown(name) && (i < 3 || (i == 3 && (path.count > 4 || name.find(kUnknownPart) < 3)))) return false;
     // npm* is one program's, and so is share/NAME/*.el; of other patterns nobody knows.
+    if (i >= 3 && i + 1 == path.count && (ascii::ends_with(name, ".pyc") || ascii::ends_with(name, ".pyo"))) continue;
     if (path.has_glob(name) && (i + 1 != path.count || i < 3 || (i < 5 && name.find_first_of("*?[") < 3))) return false;
   }
   return path.count > 3 || !path.names_one_of(2, "bin sbin lib lib64 share etc include libexec man games src var opt");

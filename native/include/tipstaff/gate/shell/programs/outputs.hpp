@@ -9,6 +9,7 @@ namespace tipstaff::gate::shell {
 // for each. Empty where more than names decides, or where the place is not below the directory that it is run in.
 inline string_view ShellReader::found_by_name(const Invocation& in) noexcept {
   string_view lines;
+  bool printed = false;
   std::uint32_t begin = 1;
   while (begin < in.count && one_of(text_of(in, begin), "-H -L -P")) ++begin;
   std::uint32_t end = begin;
@@ -16,7 +17,9 @@ inline string_view ShellReader::found_by_name(const Invocation& in) noexcept {
     const string_view text = text_of(in, end);
     if (text.empty() || text[0] == '-' || text == "(" || text == "!") break;
     const bool temporary = text == "/tmp" || text == "/var/tmp" || starts_with(text, "/tmp/") || starts_with(text, "/var/tmp/");
-    if ((text[0] == '/' && !temporary) || text[0] == '~' || starts_with(text, "..") || argument(in, end).has(word_flag::kUnknown)) return {};
+    const bool here = in.cwd.size() > 1 && starts_with(text, in.cwd) && (text.size() == in.cwd.size() || text[in.cwd.size()] == '/');
+    const bool programs = text == "/usr/local" || starts_with(text, "/usr/local/");
+    if ((text[0] == '/' && !temporary && !here && !programs) || text[0] == '~' || text.find("..") != string_view::npos) return {};
     ++end;
   }
   for (std::uint32_t i = end; i < in.count; ++i) {
@@ -25,6 +28,12 @@ inline string_view ShellReader::found_by_name(const Invocation& in) noexcept {
       i += 2;  // which only leaves some out
       continue;
     }
+    // What is left out goes before the names that are meant.
+    if (text == "-prune" && i + 1 < in.count && one_of(text_of(in, i + 1), "-o -or") && !printed) {
+      lines = {};
+      continue;
+    }
+    printed = printed || starts_with(text, "-print") || text == "-ls";
     if (one_of(text, "! -not -regex -iregex -path -ipath -wholename") || text == ",") return {};
     if (one_of(text, "-exec -execdir -ok -okdir")) {
       if (i > end && one_of(text_of(in, i - 1), "-o -or")) return {};  // for what has none of the names
@@ -37,7 +46,9 @@ inline string_view ShellReader::found_by_name(const Invocation& in) noexcept {
       const string_view place = end > begin ? text_of(in, k) : string_view(".");
       if (!lines.empty()) lines = tree_.join(lines, "\n");
       else lines = tree_.copy("");
-      lines = tree_.join(tree_.join(tree_.join(lines, place), "/"), name);
+      // Below /usr/local it is rather found in some program's folder, where it is none of those that all share.
+      const bool deep = starts_with(place, "/usr/local") && !ascii::one_of(name, "bin sbin lib lib64 share etc include libexec man games src var opt local");
+      lines = tree_.join(tree_.join(tree_.join(lines, place), deep ? "/found/" : "/"), name);
     }
   }
   return lines;

@@ -79,7 +79,9 @@ inline Trial ShellReader::trial_words(const Invocation& in) noexcept {
     const string_view option = word.text.substr(0, equals);
     Value value{equals == string_view::npos ? string_view() : word.text.substr(equals + 1), word.flags};
     Trial one = Trial::unsaid;
-    if (option == "--local" && program_name(argument(in, 0)) == "wrangler") {
+    if (option == "--remote" && program_name(argument(in, 0)) == "wrangler") {
+      one = Trial::denied;
+    } else if (option == "--local" && program_name(argument(in, 0)) == "wrangler") {
       one = Trial::said;
     } else if (!option.empty() && option[0] == '-') {
       if (equals == string_view::npos && i + 1 < in.count) value = Value{text_of(in, i + 1), argument(in, i + 1).flags};
