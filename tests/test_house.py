@@ -19,7 +19,6 @@ OF_LIKE_FILES = {
     "python/tipstaff/cli/commands": "one file for each command, found by the command's name",
     "python/tipstaff/gates/packs": "one file for each subject, and their reader",
     "benchmarks": "one file for each figure or peer",
-    "native/include/tipstaff/gate/scripting": "one file for each scripting language, and what they share",
 }
 """Folders of more files, which differ in their subject alone; docs/decisions/T07 says why."""
 

@@ -15,13 +15,15 @@ ROOMS = (
     "machine_limits.hpp", "text", "tokens", "tasks", "scoring", "similarity", "dispatch.hpp", "focus", "secrets",
     "gate/tree", "gate/tool_fields.hpp", "gate/patch", "gate/paths", "gate/rules", "gate/flow.hpp", "gate/links.hpp", "gate/engine.hpp",
     "gate/tool_commands.hpp", "gate/tool_languages.hpp",
-    "gate/sql", "gate/cmd", "gate/powershell", "gate/scripting", "gate/shell", "gate/shell/short",
+    "gate/sql", "gate/cmd", "gate/powershell", "gate/scripting", "gate/scripting/actions", "gate/scripting/libraries",
+    "gate/scripting/reader", "gate/shell", "gate/shell/short",
     "gate/judging", "hook",
 )  # fmt: skip
 # Bodies: each is compiled into one object, and nobody else may include them.
 BODIES = {
-    "gate/sql": "sql.cpp", "gate/cmd": "cmd.cpp", "gate/powershell": "powershell.cpp", "gate/scripting": "scripting.cpp",
-    "gate/shell": "shell.cpp", "gate/judging": "engine.cpp",
+    "gate/sql": "sql.cpp", "gate/cmd": "cmd.cpp", "gate/powershell": "powershell.cpp",
+    "gate/scripting": "scripting.cpp", "gate/scripting/actions": "scripting.cpp", "gate/scripting/libraries": "scripting.cpp",
+    "gate/scripting/reader": "scripting.cpp", "gate/shell": "shell.cpp", "gate/judging": "engine.cpp",
 }  # fmt: skip
 SHARED = {"gate/shell/programs/table.hpp", "gate/shell/programs/verbs.hpp", "gate/shell/language/bytes.hpp"}
 """Tables that others than the shell's reader look things up in."""
@@ -45,7 +47,7 @@ def wrong(header: str, target: str) -> str:
     here, there = room_of(header), room_of(target)
     if ROOMS.index(there) > ROOMS.index(here):
         return f"{header} includes {target}: {there} comes after {here}"
-    if there in BODIES and here != there and target not in SHARED:
+    if there in BODIES and BODIES.get(here) != BODIES[there] and target not in SHARED:
         return f"{header} includes {target}: only {BODIES[there]} includes bodies of {there}"
     return ""
 

@@ -3,9 +3,11 @@
 // shell/language/bytes.hpp         what bytes mean, and encodings
 // shell/language/session.hpp       what a shell remembers
 // shell/language/reader.hpp        the reader: its parts are in the headers below
+// shell/language/invocation.hpp    what they pass on
 // shell/language/words.hpp         quotes, globs                      shell/language/fields.hpp         what words fall apart into
 // shell/language/braces.hpp        {a,b}
 // shell/language/parameters.hpp    $x, ${x:-y}                        shell/language/substitutions.hpp  $(x), <(x), $((x))
+// shell/language/edits.hpp         ${x#y}, ${x/y/z}                    shell/language/foreign.hpp        $(CC), ${{ x }}, $_ of PowerShell
 // shell/language/grammar.hpp       lists, pipelines                   shell/language/simple.hpp         simple commands
 // shell/language/assignments.hpp   x=y                                shell/language/compound.hpp       groups, loops
 // shell/language/functions.hpp     functions, coprocesses
@@ -31,7 +33,9 @@
 #include "tipstaff/gate/shell/language/calls.hpp"
 #include "tipstaff/gate/shell/language/commands.hpp"
 #include "tipstaff/gate/shell/language/compound.hpp"
+#include "tipstaff/gate/shell/language/edits.hpp"
 #include "tipstaff/gate/shell/language/fields.hpp"
+#include "tipstaff/gate/shell/language/foreign.hpp"
 #include "tipstaff/gate/shell/language/functions.hpp"
 #include "tipstaff/gate/shell/language/grammar.hpp"
 #include "tipstaff/gate/shell/language/names.hpp"

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from tipstaff.cli.commands.gate import command
-from tipstaff.cli.gate_stats import rule_counts, setting_for, spool_records, stats_lines
+from tipstaff.cli.gate_stats import rule_counts, spool_records, stats_lines
 from tipstaff.gates.image.repository_policy import policy_of
 
 
@@ -46,10 +46,9 @@ def test_counts_are_by_rule_and_the_most_often_allowed_first(state: Path) -> Non
 
 def test_lines_name_the_setting_of_what_is_allowed_again_and_again(state: Path) -> None:
     lines = stats_lines(rule_counts(spool_records(state)))
-    assert any("enabled = false" in line and "git.reset-hard" in line for line in lines)
-    assert not any("enabled" in line and "delete-recursive" in line for line in lines)
+    assert lines[-6:-2] == ["[[rule]]", 'id = "git.reset-hard"', "enabled = false", 'because = "..."']
+    assert not any("delete-recursive" in line for line in lines[3:])
     assert stats_lines([]) == ["The spool has no call that the gates asked about."]
-    assert "secrets = false" in setting_for("secrets")
 
 
 def test_what_the_doctor_tried_is_left_out(state: Path) -> None:
@@ -91,17 +90,23 @@ def test_what_was_asked_about_for_want_of_a_policy_is_named() -> None:
     assert lines[-1].startswith(f"Calls were asked about because {fault}: a person runs `tipstaff install`")
 
 
-def test_a_setting_works_as_it_is_written(tmp_path: Path) -> None:
-    setting = setting_for("git.reset-hard")
-    place, _, rule = setting.partition(", below ")
-    pack, _, rest = rule.partition(": [[rule]] ")
-    assert pack == '[pack] id = "own"'
-    path = tmp_path / place.removeprefix("in ")
-    path.parent.mkdir(parents=True)
-    path.write_text('[pack]\nid = "own"\n[[rule]]\n' + rest.replace(", ", "\n") + "\n")
-    (asked,) = policy_of(tmp_path, state=tmp_path / "state").left_out
-    assert (asked.name, asked.because) == ("git.reset-hard", "...")
-    assert setting_for("wiring.write").startswith("none")
+def test_what_is_printed_can_be_pasted(tmp_path: Path) -> None:
+    rules = ["git.reset-hard", "uncertain.program", "secrets", "wiring.stash", "filesystem.delete-recursive"]
+    records = [record(rule, "warn", "a", approved=True) for rule in rules * 2]
+    blocked = record("filesystem.delete-recursive", "block", "a")
+    lines = stats_lines(rule_counts([*records, blocked]))
+    for file, head in ((".tipstaff/gates.toml", "because"), (".tipstaff/packs/own.toml", "[pack]")):
+        begin = next(at for at, line in enumerate(lines) if line.startswith(head))
+        end = next(at for at, line in enumerate(lines) if at > begin and line.startswith(("Allowed", "It is")))
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text("\n".join(lines[begin:end]) + "\n")
+    asked = policy_of(tmp_path, state=tmp_path / "state").left_out
+    assert {(one.name, one.because) for one in asked} == {
+        ("git.reset-hard", "..."), ("uncertain.program", "..."), ("secrets", "...")
+    }  # fmt: skip
+    text = "\n".join(lines)
+    assert "delete-recursive was allowed repeatedly, and has blocked calls" in text
+    assert "wiring.stash was allowed repeatedly: a repository cannot weaken it." in text
 
 
 def test_no_spool_is_no_error(tmp_path: Path) -> None:

@@ -64,3 +64,18 @@ def test_of_two_members_of_one_name_the_last_counts() -> None:
     node = parse('{"a": 1, "a": 2}', "x").member("a")
     assert node is not None
     assert node.plain() == 2
+
+
+@given(OBJECTS, st.sampled_from([1, 2, "\t"]), VALUES, st.integers(0, 4))
+def test_comments_stay(data: dict[str, Any], indent: Any, value: Any, index: int) -> None:
+    lines = json.dumps(data, indent=indent).split("\n")
+    text = "".join(f"{line} // {number}\n" for number, line in enumerate(lines)).replace("{ //", "{ /* , */ //", 1)
+    changed = with_member(text, parse(text, "x", comments=True), "new key", value)
+    node = parse(changed, "x", comments=True)
+    assert node.plain() == {**data, "new key": value}
+    back = without(changed, node, index % len(node.members))
+    expected = [*data, "new key"]
+    del expected[index % len(expected)]
+    assert list(parse(back, "x", comments=True).plain()) == expected
+    assert all(f"// {number}\n" in changed for number in range(len(lines)))
+    assert back.count("/* , */") == text.count("/* , */")

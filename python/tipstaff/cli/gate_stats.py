@@ -13,11 +13,13 @@ SPOOL: Final = "spool.jsonl"
 _INGESTED: Final = "spool-[0-9]*.jsonl"
 _DECISIONS: Final = ("warn", "require-confirmation", "block")
 _SETTINGS: Final = ".tipstaff/gates.toml"
+_OWN_PACK: Final = ".tipstaff/packs/own.toml"
+_HEADS: Final = {_SETTINGS: ('because = "..."', "\n"), _OWN_PACK: ('[pack]\nid = "own"', "\n\n")}
+"""What such a file begins with, and what is between its settings."""
 _GATE_SETTINGS: Final = {
-    "secrets": f'in {_SETTINGS}: secrets = false, because = "..." switches the whole gate off; '
-    "a line with `tipstaff:allow` is not scanned",
-    "diff-size": f'in {_SETTINGS}: diff_size_threshold = 900, because = "..."',
-    "tool-allowlist": f"in {_SETTINGS}: the tool's name in allowed_tools",
+    "secrets": "secrets = false  # the whole gate; a line with `tipstaff:allow` is not scanned",
+    "diff-size": "diff_size_threshold = 900",
+    "tool-allowlist": 'allowed_tools = ["..."]  # all that may be called',
 }
 _BEFORE: Final = frozenset({"pretooluse", "beforetool", "beforeshellexecution", "beforemcpexecution"})
 _AFTER: Final = frozenset({"posttooluse", "aftertool", "posttoolusefailure"})
@@ -84,23 +86,25 @@ def rule_counts(records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
             asked[call] = rules if decision == "require-confirmation" else []
     for rule, entry in counts.items():
         entry["sessions"] = len(sessions[rule])
-        entry["setting"] = setting_for(rule)
+        entry["setting"] = dict(zip(("file", "text"), setting_for(rule), strict=True))
     active = [entry for entry in counts.values() if entry["approved"] or any(entry[name] for name in _DECISIONS)]
     return sorted(
         active, key=lambda entry: (-entry["approved"], -sum(entry[name] for name in _DECISIONS), entry["rule"])
     )
 
 
-def setting_for(rule: str) -> str:
-    """Return the settings by which a repository asks less about a rule or a gate."""
+def setting_for(rule: str) -> tuple[str, str]:
+    """Return the file of a repository and the lines in it by which it asks less about a rule or a gate.
+
+    Without a file no setting does it, and the text says what would.
+    """
     if rule in _GATE_SETTINGS:
-        return _GATE_SETTINGS[rule]
+        return _SETTINGS, _GATE_SETTINGS[rule]
     if " " in rule:
-        return "`tipstaff install`, and `tipstaff compile` where a repository has packs or settings of its own"
+        return "", "`tipstaff install`, and `tipstaff compile` where a repository has packs or settings of its own"
     if rule.startswith("wiring."):
-        return "none: a repository cannot weaken it"
-    switched_off = f'[[rule]] id = "{rule}", enabled = false, because = "..."'
-    return f'in .tipstaff/packs/own.toml, below [pack] id = "own": {switched_off}'
+        return "", "a repository cannot weaken it"
+    return _OWN_PACK, f'[[rule]]\nid = "{rule}"\nenabled = false\nbecause = "..."'
 
 
 def stats_lines(counts: list[dict[str, Any]], *, most: int = 20) -> list[str]:
@@ -111,13 +115,19 @@ def stats_lines(counts: list[dict[str, Any]], *, most: int = 20) -> list[str]:
     for entry in counts[:most]:
         asked, blocked, warned = entry["require-confirmation"], entry["block"], entry["warn"]
         lines.append(f"{entry['approved']:>8}{asked:>8}{blocked:>8}{warned:>8}{entry['sessions']:>10}  {entry['rule']}")
-    harmless = [
-        entry for entry in counts[:most] if entry["approved"] >= 2 and not entry["block"] and " " not in entry["rule"]
-    ]
-    if harmless:
-        lines += ["", "Allowed repeatedly; settings that would allow it without asking:"]
-        lines += [f"  {entry['rule']}: {entry['setting']}" for entry in harmless]
-        lines.append("They are in force once a person has run `tipstaff compile` in a terminal.")
+    harmless = [entry for entry in counts[:most] if entry["approved"] >= 2 and " " not in entry["rule"]]
+    for entry in harmless:
+        if entry["block"]:
+            lines += ["", f"{entry['rule']} was allowed repeatedly, and has blocked calls: no setting is proposed."]
+        elif not entry["setting"]["file"]:
+            lines += ["", f"{entry['rule']} was allowed repeatedly: {entry['setting']['text']}."]
+    quiet = [entry["setting"] for entry in harmless if entry["setting"]["file"] and not entry["block"]]
+    for file, (head, between) in _HEADS.items():
+        if texts := [setting["text"] for setting in quiet if setting["file"] == file]:
+            lines += ["", f"Allowed repeatedly. This in {file} allows it, once it says why:", ""]
+            lines += between.join([head, *texts]).split("\n")
+    if quiet:
+        lines += ["", "It is in force once a person has run `tipstaff compile` in a terminal and allowed it."]
     for entry in (one for one in counts if " " in one["rule"]):
-        lines += ["", f"Calls were asked about because {entry['rule']}: a person runs {entry['setting']}."]
+        lines += ["", f"Calls were asked about because {entry['rule']}: a person runs {entry['setting']['text']}."]
     return lines

@@ -62,9 +62,9 @@ def policy_lines(policy: RepositoryPolicy) -> list[str]:
     if policy.repository is None:
         return [f"policy: {own}, default settings"]
     settings = changed_settings(policy)
-    lines = [f"policy: {own} and that of {plain(policy.repository)}"]
-    lines += [f"  from {plain(source)}" for source in policy.sources]
-    lines += [f"  setting {name} = {plain(str(value))}" for name, value in settings.items()] or ["  default settings"]
+    lines = [f"policy of {plain(policy.repository)}: {own}{'' if settings else ', default settings'}"]
+    lines += [f"  with {plain(source)}" for source in policy.sources]
+    lines += [f"  setting {name} = {plain(str(value))}" for name, value in settings.items()]
     if policy.in_force:
         lines.append("  weaker, as a person allowed:")
         lines += [f"  {line}" for one in policy.in_force for line in weakening_lines(one)]

@@ -30,6 +30,7 @@ class Copilot(AgentHost):
     title = "GitHub Copilot"
     events = ("preToolUse", "postToolUse", "postToolUseFailure", "userPromptSubmitted", "sessionStart", "preCompact")
     tool_event = "preToolUse"
+    default_type = "command"
     default_scope = "user"
     matcher_is_whole = True
     command_tools = ("bash",)

@@ -28,6 +28,7 @@ class Cursor(AgentHost):
     title = "Cursor"
     events = (*BEFORE, "postToolUse", "beforeSubmitPrompt", "sessionStart", "preCompact")
     tool_event = "beforeShellExecution"
+    default_type = "command"
 
     def settings_file(self, scope: Scope, root: Path, home: Path) -> Path:
         """Return ``.cursor/hooks.json`` of the project or of the user."""

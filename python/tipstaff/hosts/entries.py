@@ -91,6 +91,8 @@ def _altered(host: AgentHost, one: Registered, program: Path) -> Iterator[str]:
         elif key == "matcher":
             if not isinstance(value, str | None) or not (is_of_tools(one.event) or _takes(host, value, "")):
                 yield f'"matcher" is {json.dumps(value)}, which does not match all'
+        elif key == "type" and (value or host.default_type) == (right or host.default_type):
+            continue
         elif (value or None) != (right or None):
             yield f'"{key}" is missing' if key not in one.entry else f'"{key}" is {json.dumps(value)}'
     options = dict(pairwise(one.words))
@@ -112,6 +114,8 @@ def _takes(host: AgentHost, matcher: Any, tool: str) -> bool:
         return False
     if host.matcher_names is not None and host.matcher_names.fullmatch(matcher):
         return tool in {name.strip() for name in re.split(r"[|,]", matcher)}
+    if host.matcher_is_trimmed:
+        matcher = re.sub(r"\s*\|\s*", "|", matcher.strip())
     try:
         return (re.fullmatch if host.matcher_is_whole else re.search)(matcher, tool) is not None
     except re.error:

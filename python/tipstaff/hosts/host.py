@@ -108,6 +108,8 @@ class AgentHost(ABC):
     """Matchers that are lists of whole names; None where each is a regular expression."""
     matcher_is_whole = False
     """Whether a regular expression must match the whole name of a tool."""
+    matcher_is_trimmed = False
+    """Whether blanks around the alternatives of a regular expression do not count."""
     command_tools: tuple[str, ...] = ()
     """The names of the tool that runs commands, as the matchers of tool events see them; none where they do not."""
     other_tools: tuple[str, ...] = ()
@@ -116,6 +118,8 @@ class AgentHost(ABC):
     """The keys that its settings may have; None for any."""
     handler_types: frozenset[str] = frozenset()
     """The types of entries, where one of another type makes it refuse the whole file."""
+    default_type = ""
+    """The type of an entry that names none; empty where each must."""
     reads_comments = False
     """Whether its settings may have comments."""
     reads_mark = False

@@ -6,13 +6,14 @@ import contextlib
 import difflib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, cast
 
 from tipstaff.errors import SourceError
 from tipstaff.hosts.host import AgentHost, Scope, handlers_of
-from tipstaff.hosts.json_text import Node, parse, with_item, with_member, without, without_comments
+from tipstaff.hosts.json_text import Node, parse, with_item, with_member, without
 from tipstaff.model import Record
 from tipstaff.store.replacing import replaced_file
 
@@ -67,22 +68,23 @@ def plan_install(host: AgentHost, scope: Scope, root: Path, home: Path, program:
             host.read_file(path)
         return Change(host.name, str(path), before, own, str(_copy_of(path)))
     text, mark = _text(before, path)
-    settings = _checked(parse(text, str(path)), path).plain()
+    parsed = partial(parse, source=str(path), comments=host.reads_comments)
+    settings = _checked(parsed(text), path).plain()
     wanted = {event: host.entry(event, program) for event in host.events}
     if (
         _ours(host, settings) == {event: [entry] for event, entry in wanted.items()}
         and not host.head().keys() - settings
     ):
         return Change(host.name, str(path), before, before, str(_copy_of(path)))
-    text = _remove_ours(host, text, str(path))
+    text = _remove_ours(host, text, parsed)
     for key, value in host.head().items():
-        root_node = parse(text, str(path))
+        root_node = parsed(text)
         if root_node.member(key) is None:
             text = with_member(text, root_node, key, value)
     for event, entry in wanted.items():
-        hooks = _made(text, str(path), (), "hooks", {})
-        events = _made(hooks, str(path), ("hooks",), event, [])
-        text = with_item(events, _at(parse(events, str(path)), ("hooks", event)), entry)
+        hooks = _made(text, parsed, path, (), "hooks", {})
+        events = _made(hooks, parsed, path, ("hooks",), event, [])
+        text = with_item(events, _at(parsed(events), ("hooks", event)), entry)
     return Change(host.name, str(path), before, mark + text.encode(), str(_copy_of(path)))
 
 
@@ -106,12 +108,13 @@ def plan_uninstall(host: AgentHost, scope: Scope, root: Path, home: Path) -> Cha
         host.read_file(path)
         return Change(host.name, str(path), before, None, str(copy))
     text, mark = _text(before, path)
-    if not _ours(host, parse(text, str(path)).plain()):
+    parsed = partial(parse, source=str(path), comments=host.reads_comments)
+    if not _ours(host, parsed(text).plain()):
         return Change(host.name, str(path), before, before, str(copy))
-    rest = _remove_ours(host, text, str(path))
-    settings = parse(rest, str(path)).plain()
+    rest = _remove_ours(host, text, parsed)
+    settings = parsed(rest).plain()
     kept = _read(copy)
-    if kept is not None and _is_same(kept, settings):
+    if kept is not None and _is_same(kept, settings, parsed):
         return Change(host.name, str(path), before, kept, str(copy))
     if kept is None and not settings.keys() - host.head().keys():
         return Change(host.name, str(path), before, None, str(copy))
@@ -186,7 +189,7 @@ def read_settings(path: Path, *, comments: bool = False) -> dict[str, Any] | Non
     if data is None:
         return None
     text, _ = _text(data, path)
-    settings: dict[str, Any] = parse(without_comments(text) if comments else text, str(path)).plain()
+    settings: dict[str, Any] = parse(text, str(path), comments=comments).plain()
     return settings
 
 
@@ -201,9 +204,9 @@ def _ours(host: AgentHost, settings: Mapping[str, Any]) -> dict[str, list[Any]]:
     return found
 
 
-def _remove_ours(host: AgentHost, text: str, source: str) -> str:
+def _remove_ours(host: AgentHost, text: str, parsed: Callable[[str], Node]) -> str:
     """Return the text without our handlers, and without the lists that held nothing else."""
-    while (removal := _next_removal(host, parse(text, source))) is not None:
+    while (removal := _next_removal(host, parsed(text))) is not None:
         text = without(text, *removal)
     return text
 
@@ -241,9 +244,9 @@ def _checked(root: Node, path: Path) -> Node:
     return root
 
 
-def _made(text: str, source: str, way: tuple[str, ...], key: str, empty: Any) -> str:
+def _made(text: str, parsed: Callable[[str], Node], source: Path, way: tuple[str, ...], key: str, empty: Any) -> str:
     """Return the text with a container at a place, made where it is missing."""
-    root = parse(text, source)
+    root = parsed(text)
     owner = _at(root, way)
     node = owner.member(key)
     if node is None:
@@ -274,9 +277,9 @@ def _pruned(settings: Mapping[str, Any]) -> dict[str, Any]:
     return rest if hooks is None else {**rest, "hooks": hooks}
 
 
-def _is_same(kept: bytes, settings: Mapping[str, Any]) -> bool:
+def _is_same(kept: bytes, settings: Mapping[str, Any], parsed: Callable[[str], Node]) -> bool:
     try:
-        former = parse(_text(kept, Path(COPY_SUFFIX))[0], "").plain()
+        former = parsed(_text(kept, Path(COPY_SUFFIX))[0]).plain()
     except SourceError:
         return False
     # What the host needs beside the hooks may have been added with them.
@@ -296,8 +299,10 @@ def _copy_holds(copy: Path, change: Change) -> bool:
         return False
     from tipstaff.hosts import host_named
 
-    text, _ = _text(change.before, Path(change.path))
-    return _is_same(kept, parse(_remove_ours(host_named(change.host), text, change.path), change.path).plain())
+    host = host_named(change.host)
+    parsed = partial(parse, source=change.path, comments=host.reads_comments)
+    rest = _remove_ours(host, _text(change.before, Path(change.path))[0], parsed)
+    return _is_same(kept, parsed(rest).plain(), parsed)
 
 
 def _followed(path: Path) -> Path:

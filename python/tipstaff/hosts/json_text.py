@@ -12,6 +12,7 @@ from tipstaff.errors import SourceError
 _BLANK: Final = re.compile(r"[ \t\r\n]*")
 _SCALAR: Final = JSONDecoder()
 _INDENT: Final = re.compile(r"\n([ \t]+)\S")
+_LINE_COMMENT: Final = re.compile(r"[ \t]*//[^\r\n]*")
 _STRING_OR_COMMENT: Final = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\r\n]*|/\*.*?\*/', re.DOTALL)
 
 
@@ -64,14 +65,23 @@ def without_comments(text: str) -> str:
     )
 
 
-def parse(text: str, source: str) -> Node:
+def parse(text: str, source: str, *, comments: bool = False) -> Node:
     """Return the root of a document, which must be an object.
+
+    Parameters
+    ----------
+    text, source
+        The document, and what it is called in messages.
+    comments
+        Whether it may have comments; spans are those of the text as it is.
 
     Raises
     ------
     JsonTextError
         Naming the file, the place and what is wrong.
     """
+    if comments:
+        text = without_comments(text)
     try:
         json.loads(text)
     except RecursionError:
@@ -103,10 +113,19 @@ def without(text: str, owner: Node, index: int) -> str:
     spans = _spans(owner)
     start, end = spans[index]
     if len(spans) == 1:
-        return text[: owner.start + 1] + text[owner.end - 1 :]
-    if index == 0:
-        return text[:start] + text[spans[1][0] :]
-    return text[: spans[index - 1][1]] + text[end:]
+        first, last = owner.start + 1, owner.end - 1
+    elif index == 0:
+        first, last = start, spans[1][0]
+    else:
+        first, last = spans[index - 1][1], end
+    return text[:first] + _comments_alone(text[first:start] + text[end:last]) + text[last:]
+
+
+def _comments_alone(text: str) -> str:
+    """Return what is around an element without the comma; nothing where no comment is in it."""
+    comma = without_comments(text).find(",")
+    rest = text if comma < 0 else text[:comma] + text[comma + 1 :]
+    return rest if rest.strip() else ""
 
 
 def _spans(owner: Node) -> list[tuple[int, int]]:
@@ -129,8 +148,11 @@ def _inserted(text: str, owner: Node, head: str, value: Any) -> str:
     body = json.dumps(value, ensure_ascii=False, indent=unit).replace("\n", newline + inner)
     if spans:
         at = spans[-1][1]
-        return f"{text[:at]},{newline}{inner}{head}{body}{text[at:]}"
-    return f"{text[: owner.start + 1]}{newline}{inner}{head}{body}{newline}{outer}{text[owner.end - 1 :]}"
+        comment = _LINE_COMMENT.match(text, at)  # it is of the element before
+        after = comment.end() if comment else at
+        return f"{text[:at]},{text[at:after]}{newline}{inner}{head}{body}{text[after:]}"
+    comments = text[owner.start + 1 : owner.end - 1].rstrip()
+    return f"{text[: owner.start + 1]}{comments}{newline}{inner}{head}{body}{newline}{outer}{text[owner.end - 1 :]}"
 
 
 def _margin(text: str, at: int) -> str:

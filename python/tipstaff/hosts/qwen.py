@@ -21,7 +21,7 @@ class QwenCode(ClaudeCode):
     other_tools = ("write_file", "mcp__server__tool")
     handler_types = frozenset()
     reads_comments = True
-    reads_mark = False
+    matcher_is_trimmed = True
 
     def settings_file(self, scope: Scope, root: Path, home: Path) -> Path:
         """Return ``.qwen/settings.json`` of the project or of the user."""

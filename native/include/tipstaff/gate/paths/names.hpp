@@ -66,7 +66,7 @@ inline constexpr WiringFolder kWiringFolders[] = {
 
 // What any part of such a path is named.
 constexpr NameSigns make_wiring_signs() noexcept {
-  NameSigns signs(".git .github .config .local .cache share state .claude.json .tipstaff.toml etc programdata site-packages",
+  NameSigns signs(".git .github .config .local share state .claude.json .tipstaff.toml etc programdata site-packages",
                   "tipstaff.toml tipstaff-hook tipstaff-hook.exe managed-settings.json hooks");
   signs.add("application support");
   for (const WiringFolder& wiring : kWiringFolders) signs.add(wiring.folder);
@@ -92,7 +92,7 @@ inline bool is_wiring(const PathParts& path) noexcept {
            (path.names(i + 1, "copilot") && path.names_one_of(i + 2, "settings.json settings.local.json")))) {
         return true;
       }
-      if (path.names_one_of(i, ".config .local .cache share state") && path.names(i + 1, "tipstaff")) return true;
+      if (path.names_one_of(i, ".config .local share state") && path.names(i + 1, "tipstaff")) return true;
       if (path.names(i, ".config") && path.names(i + 1, "opencode") &&
           path.names_one_of(i + 2, "plugin plugins opencode.json opencode.jsonc"))
         return true;
@@ -275,6 +275,21 @@ inline constexpr std::string_view kBuildNames =
     "cov-int y.tab.c y.tab.h lex.yy.c coverage.html coverage.out coverage.xml coverage.info coverage.lcov coverage.txt lcov.info "
     ".deps .libs autom4te.cache lcov-html lcov-report .c8_output .coverage-report coverage-report html-report .reports "
     "dirhtml singlehtml htmlhelp qthelp devhelp pseudoxml linkcheck apidoc apidocs javadoc javadocs sourcedoc rpmbuild covdir lcov "
+    // What the ignore lists of ecosystems name: never written by a person, made again by the next run.
+    ".eunit erl_crash.dump cover .coq-native .nia.cache eifgens gwt-unitcache .apt_generated www-test .hpc cabal-dev .cabal-sandbox "
+    ".ghc.environment .scala_dependencies .cache-main .lib_managed lib_managed src_managed .ensime_cache .ensime_lucene .bsp .jekyll-metadata "
+    ".sconsign.dblite slprj sccprj classes_gen test_gen nbbuild nbdist .nb-gradle .ninja_deps .ninja_log jspm_packages lib-cov .yarn-integrity "
+    ".npm .lock-wscript .pnp.loader.mjs _tracks vqcache .last_cover_stats _eumm develop-eggs fake-eggs sdist .installed.cfg celerybeat-schedule "
+    "celerybeat.pid test-result test-report .psci .psci_modules .qmake.stash .qmake.cache target_wrapper.sh devel_isolated build_isolated "
+    "install_isolated .catkin_tools msg_gen srv_gen .byebug_history _yardoc rdoc simv simv.daidir simv.vdb urgreport dvefiles ucli.key .xil "
+    "xlnx_auto_0_xdb _ngo _xmsgs xst work.cf .sim_build sim_build obj_dir __sim__ gtags grtags gpath gsyms .tags gtags.files cscope.files "
+    "cscope.out cscope.in.out cscope.po.out .texpadtmp .auctex-auto _freeze .rproj.user exportedobj .consulo deriveddatacache .godot .mono_crash "
+    "benchmarkdotnet.artifacts .axocover ipch .vs csx ecf rcf _upgradereport_files timeline.xctimeline ehthumbs.db thumbs.db desktop.ini "
+    ".nrepl-port .lein-failures .lein-repl-history .lein-deps-sum cmakescripts cmakelists.txt.user cmake_install.cmake "
+    "install_manifest.txt ctesttestfile.cmake _deps .cmake .fetchcontent .conan .conan2 vcpkg_installed .vcpkg .pdm-python .pyrefly_cache "
+    ".ty_cache .uv_cache .numba_cache __marimo__ .marimo_cache .open-next .rspack .rsbuild .rslib .mfsu .swcrc.cache .babel_cache .vite-temp "
+    ".vitest .vitest-cache .wxt .web-extension-artifacts web-ext-artifacts .histoire .storybook-cache __diff_output__ .firebase .devbox .direnv "
+    "gpucache shadercache dawncache graphitedawncache .ksp .kapt generated-sources generated-test-sources .symlinks app.dill .hilt "
     "blib pm_to_blib _generated _auto_examples auto_examples _backreferences gen_modules _autosummary jupyter_execute generated typedocs cache-dir commonjs cxx_repository ii_files ti_files .cask .eask .eldev test_results test_output testoutput test_reports test_logs test-logs test-out test_out test-artifacts";
 inline constexpr auto kBuildList = [](std::uint32_t) constexpr noexcept { return kBuildNames; };
 inline constexpr WordTable<1024> kBuildTable(1, kBuildList);
@@ -329,7 +344,9 @@ inline bool is_build(const PathParts& path, std::uint32_t first) noexcept {
   for (std::uint32_t i = first; i < path.count; ++i) {
     const std::string_view name = path.part[i];
     if (path.has_glob(name)) {  // *.pyc is, Main*.class and build-* as well, build* may be anything
-      if (ascii::one_of(name, "build-* dist-* gen-* *-build *_build *output")) return true;
+      if (ascii::one_of(name, "build-* dist-* gen-* *-build *_build *output .coverage* .coverage.* *.run.xml *-blx.bib _minted* pythontex-files-* moc_*.cpp qrc_*.cpp cscope.* "
+                             ".nfs* .fuse_hidden* .ninja_* hs_err_pid* vgcore.* npm-debug.log* yarn-debug.log* yarn-error.log* capybara-*.html _resharper* *.dsym.zip"))
+        return true;
       if (name.back() == '~' && name.find_first_of("?[") == std::string_view::npos) return true;
     } else if (kBuildTable.find(name, kBuildList) != kBuildTable.kNowhere) {
       return true;
@@ -347,8 +364,11 @@ inline bool is_build(const PathParts& path, std::uint32_t first) noexcept {
     if (path.names(i, "vendor") && path.names(i + 1, "bundle")) return true;
     if (path.names(i, "cypress") && path.names_one_of(i + 1, "videos screenshots downloads")) return true;
     if (path.names(i, ".yarn") && path.names_one_of(i + 1, "cache unplugged install-state.gz build-state.yml")) return true;
+    if (path.names(i, "library") && path.names_one_of(i + 1, "scriptassemblies bee packagecache shadercache artifacts statecache burstcache")) return true;
+    if (path.names(i, "test") && path.names_one_of(i + 1, "failures screenshots-actual")) return true;
+    if (path.names(i, "public") && path.names_one_of(i + 1, "packs packs-test hot")) return true;
     if (path.names(i, ".nx") && path.names_one_of(i + 1, "cache workspace-data")) return true;
-    if (ascii::starts_with(name, "cmake-build-") || ascii::starts_with(name, "bazel-")) return true;
+    if (ascii::starts_with(name, "cmake-build-") || ascii::starts_with(name, "bazel-") || ascii::starts_with(name, "_minted")) return true;
     if (path.has_glob(name)) continue;
     const bool outer = i == first || ascii::one_of(path.part[i - 1], "test tests testsuite t spec doc docs example examples e2e bench benchmarks");
     if (is_build_by_words(name, outer) || (i == first && is_release(name))) return true;

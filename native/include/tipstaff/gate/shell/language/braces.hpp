@@ -101,41 +101,6 @@ inline bool ShellReader::read_sequence(Pieces& pieces, string_view text) noexcep
   return true;
 }
 
-// Whether a variable is named as those are that hold what is built, or its folder.
-inline bool names_built(string_view name) noexcept {
-  char small[32];
-  if (name.empty() || name.size() > sizeof small) return false;
-  for (std::size_t i = 0; i < name.size(); ++i) small[i] = lower(name[i]);
-  const string_view folded(small, name.size());
-  for (const string_view built : {"build", "obj", "out", "dist", "gen", "cache", "coverage", "venv", "target_dir", "tmp"}) {
-    if (starts_with(folded, built) || ends_with(folded, built)) return true;
-    if ((ends_with(folded, "dir") || ends_with(folded, "tree")) && folded.find(built) != string_view::npos) return true;
-  }
-  return false;
-}
-
-// {{justfile_directory()}} or {{ .BUILD_DIR }}: what a task's runner puts in before a shell sees it, where its name tells what it is.
-inline bool ShellReader::read_template(Pieces& pieces) noexcept {
-  constexpr std::ptrdiff_t kFar = 64;
-  if (end_ - pos_ < 6 || pos_[1] != '{') return false;
-  const char* p = pos_ + 2;
-  while (p < end_ && p - pos_ < kFar && *p != '}' && *p != '{' && *p != '\n') ++p;
-  if (p + 1 >= end_ || *p != '}' || p[1] != '}') return false;
-  string_view name(pos_ + 2, static_cast<std::size_t>(p - pos_ - 2));
-  while (!name.empty() && (is_blank(name.front()) || name.front() == '.')) name.remove_prefix(1);
-  while (!name.empty() && is_blank(name.back())) name.remove_suffix(1);
-  if (one_of(name, "justfile_directory() justfile_dir() invocation_directory() invocation_dir() source_directory() ROOT_DIR TASKFILE_DIR USER_WORKING_DIR")) {
-    if (session_.cwd.empty()) return false;
-    add_literal(pieces, session_.cwd, 0, false);
-  } else if (is_name(name) && names_built(name)) {
-    add_literal(pieces, "build", 0, false);
-  } else {
-    return false;
-  }
-  pos_ = p + 2;
-  return true;
-}
-
 // A brace expression at pos_; each of its alternatives is a small word.
 inline bool ShellReader::read_braces(Pieces& pieces) noexcept {
   const char* close = nullptr;

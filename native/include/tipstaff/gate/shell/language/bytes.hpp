@@ -6,11 +6,14 @@
 #include <cstdint>
 #include <string_view>
 
+#include "tipstaff/gate/tree/ascii.hpp"
 #include "tipstaff/gate/tree/command.hpp"
 #include "tipstaff/gate/tree/tree.hpp"
 
 namespace tipstaff::gate::shell {
 
+using ascii::is_digit;
+using ascii::lower;
 using std::string_view;
 
 namespace byte_class {
@@ -52,9 +55,7 @@ inline std::uint8_t class_of(char c) noexcept { return kClasses[static_cast<unsi
 inline bool is_blank(char c) noexcept { return (class_of(c) & byte_class::kBlank) != 0; }
 inline bool ends_word(char c) noexcept { return (class_of(c) & byte_class::kEnds) != 0; }
 inline bool is_name_byte(char c) noexcept { return (class_of(c) & byte_class::kName) != 0; }
-inline bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 inline bool is_name_start(char c) noexcept { return is_name_byte(c) && !is_digit(c); }
-inline char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
 inline char upper(char c) noexcept { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; }
 
 inline bool starts_with(string_view text, string_view prefix) noexcept {
@@ -94,12 +95,6 @@ inline bool one_of(string_view text, string_view list) noexcept {
     at = end + 1;
   }
   return false;
-}
-
-inline int hex_digit(char c) noexcept {
-  if (is_digit(c)) return c - '0';
-  c = lower(c);
-  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 // A small decimal number; -1 if the text is not one.
@@ -159,7 +154,7 @@ inline string_view decode_escapes(Tree& tree, string_view text, Escapes kind) no
     const auto number = [&](int base, int digits) noexcept {
       std::uint32_t value = 0;
       for (int k = 0; k < digits && i < text.size(); ++k) {
-        const int d = hex_digit(text[i]);
+        const int d = ascii::hex_value(text[i]);
         if (d < 0 || d >= base) break;
         value = value * static_cast<std::uint32_t>(base) + static_cast<std::uint32_t>(d);
         ++i;
@@ -260,7 +255,7 @@ inline bool decode_hex(Tree& tree, string_view text, string_view* decoded) noexc
   int high = -1;
   for (const char c : text) {
     if (is_blank(c) || c == '\n' || c == ':') continue;
-    const int digit = hex_digit(c);
+    const int digit = ascii::hex_value(c);
     if (digit < 0) return false;
     if (high < 0) {
       high = digit;

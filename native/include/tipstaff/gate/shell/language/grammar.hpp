@@ -176,20 +176,6 @@ inline bool ShellReader::at_redirection() const noexcept {
   return pos_ < end_ && (*pos_ == '<' || *pos_ == '>') && !(pos_ + 1 < end_ && pos_[1] == '(');
 }
 
-// $(Q)-rm x, $(Q)if ...: what makes a recipe silent, before a sign of make's or a word of the grammar.
-inline bool ShellReader::skip_make_prefix() noexcept {
-  const char* const start = pos_;
-  const char* const end = make_reference_end(pos_);
-  if (end == nullptr || end >= end_) return false;
-  pos_ = end;
-  while (pos_ < end_ && (*pos_ == '-' || *pos_ == '@')) ++pos_;
-  if (pos_ < end_ && ((pos_ != end && (is_name_start(*pos_) || *pos_ == '$' || *pos_ == '(')) || *pos_ == '[' || *pos_ == '(' ||
-                      one_of(peek_plain(), "if for while until case")))
-    return true;
-  pos_ = start;
-  return false;
-}
-
 // One command of a pipeline. Returns the terminator where one of `stops` is here instead.
 inline std::uint32_t ShellReader::read_command(std::uint32_t stops) noexcept {
   skip_blanks();

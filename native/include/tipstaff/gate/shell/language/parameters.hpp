@@ -5,58 +5,6 @@
 
 namespace tipstaff::gate::shell {
 
-// Variables, calls and escapes of PowerShell that a shell's double quotes hold: powershell -Command "... { $_.Id }". The shell
-// would put in nothing or an error for those that it does not know, and other hosts hand them on: they are left for the reader of
-// PowerShell, which asks about variables in the place of a program that it does not know either.
-inline bool ShellReader::leave_to_powershell(Pieces& pieces) noexcept {
-  const char* p = pos_ + 1;
-  if (p >= end_) return false;
-  if (*pos_ == '`') {
-    if (!one_of(string_view(p, 1), "n r t") || (p + 1 < end_ && is_name_byte(p[1]))) return false;
-    pos_ += 2;
-    add_literal(pieces, string_view(pos_ - 2, 2), 0, true);
-    return true;
-  }
-  const auto name_at = [this](const char* from) noexcept {
-    const char* stop = from;
-    while (stop < end_ && is_name_byte(*stop)) ++stop;
-    return string_view(from, static_cast<std::size_t>(stop - from));
-  };
-  if (is_name_start(*p)) {
-    const string_view name = name_at(p);
-    Value value;
-    if (session_.find(name) != nullptr || known_parameter(name, &value)) return false;
-    pos_ = p + name.size();
-    add_literal(pieces, string_view(p - 1, name.size() + 1), 0, true);
-    return true;
-  }
-  if (*p != '(') return false;
-  const char* q = p + 1;
-  while (q < end_ && *q == ' ') ++q;
-  if (q >= end_) return false;
-  bool theirs = *q == '[';
-  if (*q == '$' && q + 1 < end_ && is_name_start(q[1])) {
-    const string_view name = name_at(q + 1);
-    const char* const after = q + 1 + name.size();
-    theirs = after < end_ && (*after == '.' || *after == '[' || *after == ':') && session_.find(name) == nullptr;
-  } else if (*q >= 'A' && *q <= 'Z') {  // a cmdlet: verb, hyphen, noun
-    const string_view verb = name_at(q);
-    const char* const after = q + verb.size();
-    theirs = after + 1 < end_ && *after == '-' && after[1] >= 'A' && after[1] <= 'Z';
-  }
-  if (!theirs) return false;
-  int depth = 0;
-  for (q = p; q < end_; ++q) {
-    if (*q == '(') ++depth;
-    if (*q == ')' && --depth == 0) break;
-    if (*q == '"') return false;
-  }
-  if (q >= end_) return false;
-  pos_ = q + 1;
-  add_literal(pieces, string_view(p - 1, static_cast<std::size_t>(q - p) + 2), 0, true);
-  return true;
-}
-
 // What follows a dollar sign at pos_.
 inline void ShellReader::read_dollar(Pieces& pieces, bool quoted) noexcept {
   const char* const start = pos_;
@@ -150,55 +98,26 @@ inline bool ShellReader::known_parameter(string_view name, Value* value) noexcep
     return (value->flags & word_flag::kUnknown) == 0;
   }
   const Surroundings& place = *reader_.surroundings;
-  if (name == "HOME") {
-    *value = place.home.empty() ? Value{"~", kHomeTilde} : Value{place.home, 0};
+  const auto is = [value](string_view text, std::uint16_t flags = 0) noexcept {
+    *value = Value{text, flags};
     return true;
-  }
-  if (name == "PWD") {
-    *value = Value{session_.cwd, 0};
-    return !session_.cwd.empty();
-  }
-  if (name == "OLDPWD") {
-    *value = Value{session_.old_cwd, 0};
-    return !session_.old_cwd.empty();
-  }
-  if (name == "TMPDIR") {
-    *value = Value{place.temporary.empty() ? string_view("/tmp") : place.temporary, 0};
-    return true;
-  }
-  if (one_of(name, "RUNNER_TEMP AGENT_TEMPDIRECTORY BATS_TEST_TMPDIR BATS_FILE_TMPDIR")) {
-    *value = Value{"/tmp/job", 0};
-    return true;
-  }
-  if (one_of(name, "AGENT_TOOLSDIRECTORY RUNNER_TOOL_CACHE")) {
-    *value = Value{"/opt/hostedtoolcache", 0};
-    return true;
-  }
-  if (name == "IFS") {
-    *value = Value{" ", 0};
-    return true;
-  }
-  if (name == "SHELL" || name == "BASH") {
-    *value = Value{"/bin/bash", 0};
-    return true;
-  }
+  };
+  if (name == "HOME") return place.home.empty() ? is("~", kHomeTilde) : is(place.home);
+  if (name == "PWD") return is(session_.cwd) && !session_.cwd.empty();
+  if (name == "OLDPWD") return is(session_.old_cwd) && !session_.old_cwd.empty();
+  if (name == "TMPDIR") return is(place.temporary.empty() ? "/tmp" : place.temporary);
+  if (one_of(name, "RUNNER_TEMP AGENT_TEMPDIRECTORY BATS_TEST_TMPDIR BATS_FILE_TMPDIR")) return is("/tmp/job");
+  if (one_of(name, "AGENT_TOOLSDIRECTORY RUNNER_TOOL_CACHE")) return is("/opt/hostedtoolcache");
+  if (name == "IFS") return is(" ");
+  if (name == "SHELL" || name == "BASH") return is("/bin/bash");
   const Positional& words = session_.positional;
   if (!words.known || name.empty() || name.size() > 4) return false;
   const int number = to_number(name);
-  if (number == 0 && !words.zero.empty()) {
-    *value = Value{words.zero, 0};
-    return true;
-  }
-  if (number > 0) {
-    if (static_cast<std::uint32_t>(number) <= words.count) {
-      const Word& word = tree_.word(words.first + static_cast<std::uint32_t>(number) - 1);
-      *value = Value{word.text, word.flags};
-      return !word.has(word_flag::kUnknown);
-    }
-    *value = Value{};
-    return true;
-  }
-  return false;
+  if (number == 0 && !words.zero.empty()) return is(words.zero);
+  if (number <= 0) return false;
+  if (static_cast<std::uint32_t>(number) > words.count) return is({});
+  const Word& word = tree_.word(words.first + static_cast<std::uint32_t>(number) - 1);
+  return is(word.text, word.flags) && !word.has(word_flag::kUnknown);
 }
 
 inline void ShellReader::add_variable(Pieces& pieces, const Variable& variable, bool quoted) noexcept {
@@ -231,15 +150,10 @@ inline void ShellReader::add_variable(Pieces& pieces, const Variable& variable, 
 
 // Whether a variable is named as people name those that hold a credential: GITHUB_TOKEN, DB_PASSWORD, apiKey.
 inline bool names_credential(string_view name) noexcept {
-  constexpr string_view kEndings[] = {"TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "API_KEY", "APIKEY", "SECRET_KEY", "ACCESS_KEY",
-                                      "PRIVATE_KEY", "AUTH_KEY", "ENCRYPTION_KEY", "SIGNING_KEY", "CREDENTIALS", "_PAT", "_PASS", "_PWD", "PGPASSWORD"};
-  for (const string_view ending : kEndings) {
-    if (name.size() < ending.size()) continue;
-    bool same = true;
-    const string_view tail = name.substr(name.size() - ending.size());
-    for (std::size_t i = 0; i < tail.size() && same; ++i) same = lower(tail[i]) == lower(ending[i]);
-    if (same) return name != "_PWD" && name != "OLD_PWD";
-  }
+  constexpr string_view kEndings[] = {"token", "secret", "password", "passwd", "passphrase", "api_key", "apikey", "secret_key", "access_key",
+                                      "private_key", "auth_key", "encryption_key", "signing_key", "credentials", "_pat", "_pass", "_pwd"};
+  for (const string_view ending : kEndings)
+    if (ascii::ends_with(name, ending)) return name != "_PWD" && name != "OLD_PWD";
   return false;
 }
 
@@ -273,16 +187,7 @@ inline void ShellReader::add_parameter(Pieces& pieces, string_view name, bool qu
 // ${name...} at pos_.
 inline void ShellReader::read_parameter(Pieces& pieces, bool quoted) noexcept {
   const char* const start = pos_;
-  if (end_ - start > 4 && start[2] == '{') {
-    // ${{ matrix.x || 'y' }}: what a pipeline puts in before a shell sees it; a shell refuses it.
-    constexpr std::ptrdiff_t kFar = 512;
-    for (const char* p = start + 3; p + 1 < end_ && p - start < kFar && *p != '\n'; ++p) {
-      if (p[0] != '}' || p[1] != '}') continue;
-      pos_ = p + 2;
-      if (quoted) pieces.quoted = true;
-      return add_unknown(pieces, 0, quoted);
-    }
-  }
+  if (end_ - start > 4 && start[2] == '{' && read_pipeline_expression(pieces, quoted)) return;
   if (session_.level >= kLevels || reader_.out_of_stack()) return give_up(Unresolved::depth, span_of(start, end_));
   ++session_.level;
   const char* p = start + 2;
@@ -405,78 +310,6 @@ inline void ShellReader::read_parameter(Pieces& pieces, bool quoted) noexcept {
     if ((result.flags & word_flag::kUnknown) == 0) return add_text(pieces, result.text, result.flags, quoted);
   }
   add_unknown(pieces, word_flag::kMayBeEmpty, quoted);
-}
-
-// ${x#prefix}, ${x%suffix}, ${x/from/to}, ${x:offset:length}, ${x^^}, ${x,,} of a known text.
-inline Value ShellReader::edited(Value value, string_view operation, string_view operand,
-                                 bool known_operand) noexcept {
-  const Value unknown{kUnknown, word_flag::kUnknown};
-  if (!known_operand) return unknown;
-  const string_view text = value.text;
-  const char kind = operation[0];
-  const bool all = operation.size() == 2;
-  if (kind == '^' || kind == ',') {
-    std::size_t room = 0;
-    char* out = tree_.draft(&room);
-    if (room < text.size()) return unknown;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-      out[i] = i > 0 && !all ? text[i] : kind == '^' ? upper(text[i]) : lower(text[i]);
-    }
-    value.text = tree_.keep(text.size());
-    return value;
-  }
-  if (kind == ':') {
-    const std::size_t colon = operand.find(':');
-    string_view from_text = trim(operand.substr(0, colon));
-    const bool from_end = !from_text.empty() && from_text[0] == '-';
-    if (from_end) from_text.remove_prefix(1);
-    const int from = to_number(from_text);
-    if (from < 0) return unknown;
-    std::size_t begin = static_cast<std::size_t>(from);
-    if (begin > text.size()) begin = text.size();
-    if (from_end) begin = text.size() - begin;
-    value.text = text.substr(begin);
-    if (colon != string_view::npos) {
-      const int length = to_number(trim(operand.substr(colon + 1)));
-      if (length < 0) return unknown;
-      value.text = value.text.substr(0, static_cast<std::size_t>(length));
-    }
-    return value;
-  }
-  constexpr std::size_t kWork = 4096;  // a glob is tried at every place
-  if (text.size() > kWork) return unknown;
-  if (kind == '#' || kind == '%') {
-    std::size_t best = string_view::npos;
-    for (std::size_t n = 0; n <= text.size(); ++n) {
-      const string_view part = kind == '#' ? text.substr(0, n) : text.substr(text.size() - n);
-      if (matches_glob(operand, part)) {
-        best = n;
-        if (!all) break;
-      }
-      if (operand.find_first_of("*?[") == string_view::npos && n > operand.size()) break;
-    }
-    if (best != string_view::npos) {
-      value.text = kind == '#' ? text.substr(best) : text.substr(0, text.size() - best);
-    }
-    return value;
-  }
-  if (kind == '/') {
-    const std::size_t slash = operand.find('/');
-    string_view from = operand.substr(0, slash);
-    const string_view to = slash == string_view::npos ? string_view() : operand.substr(slash + 1);
-    if (from.empty() || from.find_first_of("*?[#%") != string_view::npos) return unknown;
-    string_view made;
-    std::size_t at = 0;
-    for (std::size_t found = text.find(from); found != string_view::npos; found = text.find(from, at)) {
-      made = tree_.join(made, text.substr(at, found - at));
-      made = tree_.join(made, to);
-      at = found + from.size();
-      if (!all) break;
-    }
-    value.text = tree_.join(made, text.substr(at));
-    return value;
-  }
-  return unknown;
 }
 
 }  // namespace tipstaff::gate::shell

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "tipstaff/gate/tree/dialects.hpp"
+#include "tipstaff/gate/shell/language/invocation.hpp"
 #include "tipstaff/gate/shell/language/session.hpp"
 #include "tipstaff/gate/tree/trials.hpp"
 
@@ -15,84 +16,6 @@ struct Program;
 inline bool leaves_database(string_view text) noexcept;
 
 constexpr std::uint32_t kLevels = 2 * limits::kDepth;  // groups, substitutions and nested texts, together
-
-// One part of a word.
-struct Piece {
-  enum Kind : std::uint8_t {
-    literal,
-    split,      // text that falls apart at blanks
-    choice,     // one of several texts: a brace expression, a loop's variable
-    fields,     // each a word of its own: "${array[@]}"
-    arguments,  // words of the tree, each a word of its own: "$@"
-  };
-  Kind kind;
-  bool quoted;
-  std::uint16_t flags;
-  string_view text;
-  const Value* values;
-  std::uint32_t first;
-  std::uint32_t count;
-};
-
-struct Pieces {
-  static constexpr std::uint32_t kMost = 20;
-  Raw<Piece, kMost> items;
-  std::uint32_t count = 0;
-  bool quoted = false;  // quotes were seen: the word is there even if it is empty
-  std::uint16_t flags = 0;
-};
-
-// The outputs of several commands, one after the other.
-struct Capture {
-  Stream stream;
-};
-
-// A program with its words, ready to run.
-struct Invocation {
-  std::uint32_t first = 0;  // tree words: the program's name, then its arguments
-  std::uint32_t count = 0;
-  Span span;
-  std::uint32_t node = kNone;
-  std::uint32_t carrier = kNone;
-  std::uint32_t via = 0;
-  string_view cwd;
-  Stream input;
-  std::uint32_t pipe_from = kNone;
-  bool want_output = false;
-  bool no_functions = false;  // `command x`: functions and aliases do not count
-  Stream output;
-  std::uint32_t command = kNone;  // the outermost command
-  std::uint32_t tail = kNone;     // the innermost one
-};
-
-struct Redirection {
-  enum Kind : std::uint8_t { read, write, append };
-  Kind kind;
-  bool output;  // of the standard output
-  Word target;
-};
-
-struct Redirections {
-  static constexpr std::uint32_t kMost = 12;
-  Raw<Redirection, kMost> items;
-  std::uint32_t count = 0;
-  bool has_input = false;
-  Stream input;
-};
-
-namespace stop {
-constexpr std::uint32_t kParen = 1;
-constexpr std::uint32_t kBrace = 2;
-constexpr std::uint32_t kThen = 4;
-constexpr std::uint32_t kDo = 8;
-constexpr std::uint32_t kDone = 16;
-constexpr std::uint32_t kElse = 32;  // else, elif
-constexpr std::uint32_t kFi = 64;
-constexpr std::uint32_t kCase = 128;  // ;; ;& ;;&
-constexpr std::uint32_t kEsac = 256;
-constexpr std::uint32_t kElif = 512;
-constexpr std::uint32_t kEnd = 1024;  // of the text
-}  // namespace stop
 
 class ShellReader {
  public:
@@ -207,18 +130,24 @@ class ShellReader {
   void push_words(const Pieces& pieces, Span span) noexcept;
   Value one_text(const Pieces& pieces) noexcept;
 
-  // shell/language/parameters.hpp
+  // shell/language/parameters.hpp, shell/language/edits.hpp
   void read_dollar(Pieces& pieces, bool quoted) noexcept;
-  bool leave_to_powershell(Pieces& pieces) noexcept;
   void read_parameter(Pieces& pieces, bool quoted) noexcept;
   void add_parameter(Pieces& pieces, string_view name, bool quoted, bool may_be_empty) noexcept;
   string_view referred(string_view name) noexcept;
   bool known_parameter(string_view name, Value* value) noexcept;
   void add_variable(Pieces& pieces, const Variable& variable, bool quoted) noexcept;
+  Value edited(Value value, string_view operation, string_view operand, bool known_operand) noexcept;
+
+  // shell/language/substitutions.hpp
   void read_arithmetic(Pieces& pieces, const char* close, std::size_t closing, bool quoted) noexcept;
   const char* arithmetic_end(const char* from) const noexcept;
-  Value edited(Value value, string_view operation, string_view operand, bool known_operand) noexcept;
   Stream read_substitution() noexcept;
+  Stream load_secretly(const Stream& file) noexcept;
+  void read_back_ticks(Pieces& pieces, bool quoted) noexcept;
+  void read_process_substitution(Pieces& pieces) noexcept;
+
+  // shell/language/foreign.hpp
   const char* make_reference_end(const char* from) const noexcept;
   const char* make_function_end(const char* from) const noexcept;
   void add_make_reference(Pieces& pieces, const char* end, bool quoted) noexcept;
@@ -226,9 +155,8 @@ class ShellReader {
   bool read_template(Pieces& pieces) noexcept;
   bool skip_make_prefix() noexcept;
   bool read_make_program() noexcept;
-  Stream load_secretly(const Stream& file) noexcept;
-  void read_back_ticks(Pieces& pieces, bool quoted) noexcept;
-  void read_process_substitution(Pieces& pieces) noexcept;
+  bool read_pipeline_expression(Pieces& pieces, bool quoted) noexcept;
+  bool leave_to_powershell(Pieces& pieces) noexcept;
 
   // shell/language/names.hpp
   string_view program_name(const Word& word) noexcept;

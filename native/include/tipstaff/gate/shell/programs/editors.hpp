@@ -219,8 +219,8 @@ inline string_view decoded_address(Tree& tree, string_view text) noexcept {
   char* const out = tree.draft(&room);
   if (room < text.size()) return {};
   for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool hex = text[i] == '%' && i + 2 < text.size() && hex_digit(text[i + 1]) >= 0 && hex_digit(text[i + 2]) >= 0;
-    out[kept++] = hex ? static_cast<char>(hex_digit(text[i + 1]) * 16 + hex_digit(text[i + 2])) : text[i] == '+' ? ' ' : text[i];
+    const bool hex = text[i] == '%' && i + 2 < text.size() && ascii::hex_value(text[i + 1]) >= 0 && ascii::hex_value(text[i + 2]) >= 0;
+    out[kept++] = hex ? static_cast<char>(ascii::hex_value(text[i + 1]) * 16 + ascii::hex_value(text[i + 2])) : text[i] == '+' ? ' ' : text[i];
     if (hex) i += 2;
   }
   return tree.keep(kept);

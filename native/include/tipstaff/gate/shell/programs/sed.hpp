@@ -23,7 +23,7 @@ inline bool in_class(string_view name, char c) noexcept {
   if (name == "cntrl") return static_cast<unsigned char>(c) < ' ' || c == 127;
   if (name == "print") return graph || c == ' ';
   if (name == "graph") return graph;
-  if (name == "xdigit") return hex_digit(c) >= 0;
+  if (name == "xdigit") return ascii::hex_value(c) >= 0;
   return false;
 }
 

@@ -1,7 +1,7 @@
 // What the quoted texts of programs hold: escapes undone, what they interpolate read as code and put in.
 #pragma once
 
-#include "tipstaff/gate/scripting/reader.hpp"
+#include "tipstaff/gate/scripting/reader/reader.hpp"
 
 namespace tipstaff::gate::program {
 

@@ -2,7 +2,7 @@
 // are, wherever they are. One pass; what is nested too deeply is said to be so.
 #pragma once
 
-#include "tipstaff/gate/scripting/actions.hpp"
+#include "tipstaff/gate/scripting/actions/actions.hpp"
 
 namespace tipstaff::gate::program {
 

@@ -1,7 +1,7 @@
 // Reads awk programs: the commands that they start, and the files that they write and read.
 #pragma once
 
-#include "tipstaff/gate/scripting/actions.hpp"
+#include "tipstaff/gate/scripting/actions/actions.hpp"
 
 namespace tipstaff::gate::program {
 

@@ -1,7 +1,7 @@
 // The statements of programs that matter: what imports bind, what loops run over, what is taken apart.
 #pragma once
 
-#include "tipstaff/gate/scripting/reader.hpp"
+#include "tipstaff/gate/scripting/reader/reader.hpp"
 
 namespace tipstaff::gate::program {
 

@@ -1,7 +1,7 @@
 // Which calls of which language do what.
 #pragma once
 
-#include "tipstaff/gate/scripting/values.hpp"
+#include "tipstaff/gate/scripting/actions/values.hpp"
 #include "tipstaff/gate/tree/word_table.hpp"
 
 namespace tipstaff::gate::program {

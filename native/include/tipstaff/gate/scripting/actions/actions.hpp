@@ -1,8 +1,8 @@
 // Says as commands what a program's calls do.
 #pragma once
 
-#include "tipstaff/gate/scripting/calls.hpp"
-#include "tipstaff/gate/scripting/texts.hpp"
+#include "tipstaff/gate/scripting/actions/calls.hpp"
+#include "tipstaff/gate/scripting/actions/texts.hpp"
 #include "tipstaff/gate/tree/quoting.hpp"
 
 namespace tipstaff::gate::program {

@@ -1,8 +1,8 @@
 // What programs do to the texts, paths and lists that are known of them: join, format, replace, decode.
 #pragma once
 
+#include "tipstaff/gate/scripting/actions/values.hpp"
 #include "tipstaff/gate/tree/known_texts.hpp"
-#include "tipstaff/gate/scripting/values.hpp"
 
 namespace tipstaff::gate::program {
 

@@ -1,7 +1,7 @@
 // Expressions of programs: operators, groups, lists, mappings and blocks, indexes.
 #pragma once
 
-#include "tipstaff/gate/scripting/reader.hpp"
+#include "tipstaff/gate/scripting/reader/reader.hpp"
 
 namespace tipstaff::gate::program {
 

@@ -1,7 +1,7 @@
 // What programs do for each of several: loops, comprehensions, callbacks, blocks, modifiers.
 #pragma once
 
-#include "tipstaff/gate/scripting/reader.hpp"
+#include "tipstaff/gate/scripting/reader/reader.hpp"
 
 namespace tipstaff::gate::program {
 

@@ -2,8 +2,8 @@
 // and what calls do that only their last name tells.
 #pragma once
 
-#include "tipstaff/gate/scripting/reader.hpp"
-#include "tipstaff/gate/scripting/verbs.hpp"
+#include "tipstaff/gate/scripting/libraries/verbs.hpp"
+#include "tipstaff/gate/scripting/reader/reader.hpp"
 
 namespace tipstaff::gate::program {
 

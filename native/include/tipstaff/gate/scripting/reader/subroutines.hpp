@@ -1,7 +1,7 @@
 // Functions as Ruby and Perl define them: def ... end, sub { ... }, ->(x) { ... }, and how their arguments reach them.
 #pragma once
 
-#include "tipstaff/gate/scripting/reader.hpp"
+#include "tipstaff/gate/scripting/reader/reader.hpp"
 
 namespace tipstaff::gate::program {
 

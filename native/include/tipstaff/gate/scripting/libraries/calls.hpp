@@ -4,10 +4,10 @@
 // it was made from, so Python, whose comprehensions name their items after they use them, has a pass for names before.
 #pragma once
 
-#include "tipstaff/gate/scripting/chain_names.hpp"
-#include "tipstaff/gate/scripting/origins.hpp"
+#include "tipstaff/gate/scripting/libraries/chain_names.hpp"
+#include "tipstaff/gate/scripting/libraries/origins.hpp"
+#include "tipstaff/gate/scripting/libraries/verbs.hpp"
 #include "tipstaff/gate/scripting/quotes.hpp"
-#include "tipstaff/gate/scripting/verbs.hpp"
 
 namespace tipstaff::gate::program {
 

@@ -1,7 +1,7 @@
 // What the calls of programs get: arguments in brackets and without, by place and by name.
 #pragma once
 
-#include "tipstaff/gate/scripting/reader.hpp"
+#include "tipstaff/gate/scripting/reader/reader.hpp"
 
 namespace tipstaff::gate::program {
 

@@ -1,7 +1,7 @@
 // What a program writes to the programs that it has started: print {$pipe} "x", pipe.write("x"), p.communicate(b"x").
 #pragma once
 
-#include "tipstaff/gate/scripting/reader.hpp"
+#include "tipstaff/gate/scripting/reader/reader.hpp"
 
 namespace tipstaff::gate::program {
 

@@ -1,7 +1,7 @@
 // Methods of what is no module: texts, paths, lists, contents of files, stores that a driver reaches.
 #pragma once
 
-#include "tipstaff/gate/scripting/reader.hpp"
+#include "tipstaff/gate/scripting/reader/reader.hpp"
 
 namespace tipstaff::gate::program {
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "tipstaff/gate/scripting/reader.hpp"
+#include "tipstaff/gate/scripting/reader/reader.hpp"
 
 namespace tipstaff::gate::program {
 

@@ -1,7 +1,7 @@
 // Names of programs, what their dots reach, and what is called.
 #pragma once
 
-#include "tipstaff/gate/scripting/reader.hpp"
+#include "tipstaff/gate/scripting/reader/reader.hpp"
 
 namespace tipstaff::gate::program {
 

@@ -1,7 +1,7 @@
 // Programs that a program starts, and text that becomes code in it.
 #pragma once
 
-#include "tipstaff/gate/scripting/actions.hpp"
+#include "tipstaff/gate/scripting/actions/actions.hpp"
 
 namespace tipstaff::gate::program {
 

@@ -1,7 +1,7 @@
 // What a program does to files, and what it sends.
 #pragma once
 
-#include "tipstaff/gate/scripting/actions.hpp"
+#include "tipstaff/gate/scripting/actions/actions.hpp"
 
 namespace tipstaff::gate::program {
 
