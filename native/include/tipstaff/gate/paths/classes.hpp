@@ -68,6 +68,16 @@ inline bool is_block_device(const PathParts& path) noexcept {
   return false;
 }
 
+// Devices that are files or memory of this machine: /dev/loop0, /dev/mapper/loop0p1, /dev/zram0.
+inline bool is_made_device(const PathParts& path) noexcept {
+  if (path.count < 2 || path.has_glob(path.part[path.count - 1]) || PathParts::is_unknown(path.part[path.count - 1])) return false;
+  const std::string_view name = path.part[path.count - 1];
+  if (path.count > (path.names(1, "mapper") ? 3u : 2u)) return false;
+  for (const std::string_view prefix : {"loop", "zram", "ram", "nbd"})
+    if (ascii::starts_with(name, prefix) && name.size() > prefix.size() && ascii::is_digit(name[prefix.size()])) return true;
+  return false;
+}
+
 // The classes by place alone, of a path with a known base that is no repository's.
 inline std::uint32_t classify_folder(const PathParts& path) noexcept {
   using namespace path_class;
@@ -125,7 +135,7 @@ inline std::uint32_t classify_folder(const PathParts& path) noexcept {
   if (path.names(0, "dev")) {
     if (n == 1) return bits | kSystem | kDevice;
     if (path.is_everything(path.part[1])) return bits | kSystem | kDevice;
-    if (is_block_device(path)) return bits | kDevice;
+    if (is_block_device(path)) return bits | kDevice | (is_made_device(path) ? kOutside : 0u);
     if (path.names_one_of(1, kNullDevices)) return bits | kNullDevice;
     if (n == 2 && !path.has_glob(path.part[1]) && (ascii::starts_with(path.part[1], "tty") || ascii::starts_with(path.part[1], "cu."))) return bits | kNullDevice;  // serial lines
     if (path.names_one_of(1, "tcp udp")) return bits | kOutside | kRemote;
@@ -225,7 +235,7 @@ inline std::uint32_t classify_known(const SurroundingPaths& paths, const PathPar
     return bits | kHome | (place & (kTemporary | kSystem | kHomeRoot));
   }
   if (to_home == Relation::holds) bits |= kHomeRoot;
-  if (within && holds_documents(path)) bits |= kOutside;
+  if (within && (holds_documents(path) || holds_settings(path))) bits |= kOutside;
   return bits | classify_folder(path);
 }
 

@@ -23,7 +23,7 @@ inline constexpr CacheFolder kHomeCaches[] = {
     {".bun", "install", "cache"}, {".deno", "gen", ""}, {"library", "developer", "xcode"}, {"library", "developer", "coresimulator"}, {".terraform.d", "plugin-cache", ""}, {".jest", "", ""},
     {".bundle", "", ""}, {".gem", "cache", ""}, {".hex", "packages", ""}, {".mix", "archives", ""}, {".stack", "pack", ""}, {".cabal", "packages", ""}, {".ccache", "", ""}, {".sccache", "", ""},
     {".electron", "", ""}, {".electron-gyp", "", ""}, {".platformio", ".cache", ""}, {".vscode", "cache", ""}, {".nv", "computecache", ""}, {".keras", "datasets", ""}, {".eslintcache", "", ""}, {".parcel-cache", "", ""},
-    {"appdata", "local", "npm-cache"}, {"appdata", "local", "pip"}, {"appdata", "local", "yarn"}, {".dartserver", "", ""}, {".expo", "", ""}, {".kube", "cache", ""}, {".kube", "http-cache", ""}, {".cpan", "build", ""},
+    {"appdata", "local", "npm-cache"}, {"appdata", "local", "pip"}, {"appdata", "local", "yarn"}, {".dartserver", "", ""}, {".expo", "", ""}, {".aws", "cli", "cache"}, {".aws", "sso", "cache"}, {".kube", "cache", ""}, {".kube", "http-cache", ""}, {".cpan", "build", ""},
 };
 inline bool is_home_cache(const PathParts& path, std::uint32_t from) noexcept {
   if (path.count <= from) return false;
@@ -56,7 +56,7 @@ inline bool is_drop_in(const PathParts& path) noexcept {
   if (path.count > 3 && path.names(0, "usr") && path.names(1, "share") && !path.has_glob(path.part[2]) && path.names_one_of(2, "doc man info locale gtk-doc help"))
     return true;
   if (path.count < 3 || !path.names(0, "etc") || path.names_one_of(1, "sudoers.d pam.d")) return false;
-  for (std::uint32_t i = 0; i < path.count - (path.ends(path.count - 2, ".d") ? 1u : 0u); ++i)
+  for (std::uint32_t i = 0; i < path.count - (path.ends(path.count - 2, ".d") || path.names_one_of(path.count - 2, "sites-enabled conf-enabled") ? 1u : 0u); ++i)
     if (path.has_glob(path.part[i]) || PathParts::is_unknown(path.part[i])) return false;
   for (std::uint32_t i = 1; i + 1 < path.count; ++i)
     if (ascii::ends_with(path.part[i], ".d") || path.names_one_of(i, "sites-enabled sites-available conf-enabled keyrings")) return true;
@@ -85,6 +85,7 @@ inline constexpr SharedFolder kSharedFolders[] = {
     {"var", "run", "systemd udev dbus user media mount lock lvm initramfs credentials"},
     {"var", "log", "journal audit auth.log secure wtmp btmp lastlog syslog messages sudo.log"},
     {"var", "cache", ""},
+    {"var", "crash", ""},
     {"var", "lib", "mysql mysql-files mariadb postgresql postgres pgsql mongodb mongo redis influxdb couchdb cassandra clickhouse elasticsearch "
                    "opensearch neo4j rabbitmq kafka zookeeper ldap samba vault consul nomad prometheus grafana gitlab gitea jenkins minio ceph "
                    "docker containerd containers kubelet etcd rancher k3s libvirt lxc lxd incus machines dpkg rpm apt pacman portage snapd "
@@ -125,6 +126,10 @@ inline bool is_library(const PathParts& path) noexcept {
     at += 2;
   }
   if (at >= path.count) return false;
+  // Of the language's own, what it runs without.
+  if (ascii::starts_with(path.part[at], "python3.") && !path.has_glob(path.part[at]) && at + 1 < path.count && !path.has_glob(path.part[at + 1]) &&
+      path.names_one_of(at + 1, "test tests idlelib turtledemo lib2to3 ensurepip __pycache__"))
+    return true;
   const std::string_view name = path.part[at], sure = name.substr(0, path.has_glob(name) ? name.find_first_of("*?[") : name.size());
   if (PathParts::is_unknown(name) || (sure.size() != name.size() && sure.size() < 6)) return false;
   for (const std::string_view kept : kSystemLibraries) {
@@ -137,6 +142,13 @@ inline bool is_library(const PathParts& path) noexcept {
 inline bool holds_documents(const PathParts& path) noexcept {
   return path.count == 3 && path.names(0, "usr") && path.names(1, "share") && !path.has_glob(path.part[2]) &&
          path.names_one_of(2, "doc man info locale gtk-doc help");
+}
+
+// Folders of single settings, each of them one application's, and of what crashed: all that is in them is no less than that.
+inline bool holds_settings(const PathParts& path) noexcept {
+  if (path.count == 2) return path.names(0, "var") && path.names_one_of(1, "crash") && !path.has_glob(path.part[1]);
+  return path.count > 2 && path.names(0, "etc") && !path.has_glob(path.part[path.count - 1]) && !path.has_glob(path.part[1]) &&
+         path.names_one_of(path.count - 1, "sites-enabled sites-available conf-enabled conf.d sources.list.d apt.conf.d preferences.d yum.repos.d modules-enabled mods-enabled");
 }
 
 // What belongs to one application that somebody installed or runs: /opt/NAME, /run/NAME, one program of /usr/bin.

@@ -9,7 +9,7 @@ namespace tipstaff::gate::shell {
 // for each. Empty where more than names decides, or where the place is not below the directory that it is run in.
 inline string_view ShellReader::found_by_name(const Invocation& in) noexcept {
   string_view lines;
-  bool printed = false;
+  bool printed = false, below = false;
   std::uint32_t begin = 1;
   while (begin < in.count && one_of(text_of(in, begin), "-H -L -P")) ++begin;
   std::uint32_t end = begin;
@@ -21,6 +21,11 @@ inline string_view ShellReader::found_by_name(const Invocation& in) noexcept {
     const bool programs = text == "/usr/local" || starts_with(text, "/usr/local/");
     if ((text[0] == '/' && !temporary && !here && !programs) || text[0] == '~' || text.find("..") != string_view::npos) return {};
     ++end;
+  }
+  for (std::uint32_t i = end; i + 1 < in.count; ++i) {
+    const string_view text = text_of(in, i), next = text_of(in, i + 1);
+    if (text == "-o") break;
+    below = below || (text == "-mindepth" && !one_of(next, "0 1")) || (one_of(text, "-path -wholename") && i > end && one_of(text_of(in, i - 1), "! -not") && next == "./.git");
   }
   for (std::uint32_t i = end; i < in.count; ++i) {
     const string_view text = text_of(in, i);
@@ -48,7 +53,7 @@ inline string_view ShellReader::found_by_name(const Invocation& in) noexcept {
       else lines = tree_.copy("");
       // Below /usr/local it is rather found in some program's folder, where it is none of those that all share.
       const bool deep = starts_with(place, "/usr/local") && !ascii::one_of(name, "bin sbin lib lib64 share etc include libexec man games src var opt local");
-      lines = tree_.join(tree_.join(tree_.join(lines, place), deep ? "/found/" : "/"), name);
+      lines = tree_.join(tree_.join(tree_.join(lines, place), deep || (below && name == ".git") ? "/found/" : "/"), name);
     }
   }
   return lines;
@@ -132,6 +137,10 @@ inline void ShellReader::prints_cache_folder(const Invocation& in, Stream* out) 
 
 // docker ps -q --filter label=x: the containers of one label, name or image are as good as named; so are images that nothing uses.
 inline bool ShellReader::prints_filtered_list(const Invocation& in, Stream* out) noexcept {
+  if (in.count == 2 && text_of(in, 0) == "brew" && text_of(in, 1) == "--prefix") {
+    *out = known_output("/opt/homebrew", in.span, 0);
+    return true;
+  }
   if (in.count < 4 || !one_of(program_name(argument(in, 0)), "docker podman nerdctl finch")) return false;
   const bool group = one_of(text_of(in, 1), "container image network");
   if (!(group ? one_of(text_of(in, 2), "ls list ps") : one_of(text_of(in, 1), "ps images"))) return false;
@@ -177,6 +186,7 @@ inline void ShellReader::find_output(Invocation& in, const Program& program) noe
     case Output::trusted:
       out.kind = Stream::trusted;
       prints_cache_folder(in, &out);
+      prints_filtered_list(in, &out);
       return;
     case Output::filter:
       if (one_of(program.name, "head tail") && prints_nothing(in)) {
