@@ -144,6 +144,7 @@ inline std::uint32_t classify_folder(const PathParts& path) noexcept {
   if (path.names(0, "proc") && n >= 3 && path.names(2, "fd")) return bits | kNullDevice;
   if (path.names(0, "proc") && path.names(1, "sysrq-trigger")) return bits | kSystem | kDevice;
   if (is_own_program(path)) return bits | kOutside;
+  if (n == 4 && path.names(0, "usr") && path.names(1, "local") && PathParts::is_unknown(path.part[3])) return bits | kSystem | kUnknown;
   if (is_package_cache(path)) return bits | kSystem | kBuild;
   if (n > 2 && path.names(0, "usr") && path.names(1, "src") && !path.has_glob(path.part[2]) && !path.names_one_of(2, "app apps")) return bits | kSystem | kOutside | kBuild;  // unpacked to be compiled
   if (is_drop_in(path) || is_application(path) || is_library(path)) return bits | kSystem | kOutside;

@@ -42,7 +42,7 @@ inline bool is_own_program(const PathParts& path) noexcept {
   if (path.count < 3 || !path.names(0, "usr") || !path.names(1, "local")) return false;
   for (std::uint32_t i = 0; i < path.count; ++i) {
     const std::string_view name = path.part[i];
-    if (PathParts::is_unknown(name) && (i < 3 || (i == 3 && (path.count > 4 || name.find(kUnknownPart) < 3)))) return false;
+    if (PathParts::is_unknown(name) && (i < 3 || (i == 3 && path.count == 4 && name.find(kUnknownPart) < 3))) return false;
     // npm* is one program's, and so is share/NAME/*.el; of other patterns nobody knows.
     if (i >= 3 && i + 1 == path.count && (ascii::ends_with(name, ".pyc") || ascii::ends_with(name, ".pyo"))) continue;
     if (path.has_glob(name) && (i + 1 != path.count || i < 3 || (i < 5 && name.find_first_of("*?[") < 3))) return false;

@@ -299,6 +299,8 @@ inline constexpr NameSigns kBuildEndings(
 
 // The words of a name: dist-esm, build-debug, .eslint-cache, ncat_build. `outer`: no folder of sources holds it.
 inline bool is_build_by_words(std::string_view name, bool outer) noexcept {
+  // cmakebuild, mesonbuild; not the files that say how something is built.
+  if (outer && name.size() > 7 && ascii::ends_with(name, "build") && name.find_first_of("-_.") == std::string_view::npos && !ascii::one_of(name, "pkgbuild apkbuild autobuild prebuild postbuild xcodebuild msbuild imagebuild")) return true;
   const std::size_t start = name.find_first_of("-_"), end = name.find_last_of("-_.");
   if (end == std::string_view::npos || end == 0) return false;
   const std::string_view last = name.substr(end + 1);

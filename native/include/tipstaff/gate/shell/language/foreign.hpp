@@ -104,7 +104,8 @@ inline void ShellReader::add_make_reference(Pieces& pieces, const char* end, boo
   if (quoted) pieces.quoted = true;
   if (one_of(name, "CURDIR PWD") && !session_.cwd.empty()) return add_literal(pieces, session_.cwd, 0, quoted);
   if (one_of(name, "RM MAKE SHELL")) return add_text(pieces, name == "RM" ? "rm -f" : name == "MAKE" ? "make" : "sh", 0, quoted);
-  if (one_of(name, "X E") || ends_with(name, "EXE") || ends_with(name, "EXEEXT") || ends_with(name, "SUFFIX")) return;
+  if (one_of(name, "X E EXT") || ends_with(name, "EXE") || ends_with(name, "EXEEXT") || ends_with(name, "SUFFIX")) return;
+  if (ends_with(name, "_EXT") && pieces.count == 1 && ends_with(pieces.items[0].text, ".")) return add_literal(pieces, "so", 0, quoted);  // *.$(SHARED_EXT)
   if (one_of(name, "TMPDIR TMP TEMP")) return add_literal(pieces, "/tmp", 0, quoted);
   const bool ends = end == end_ || ends_word(*end);
   if (!quoted && pieces.count == 0 && ends && !names_make_folder(name)) return;
