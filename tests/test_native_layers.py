@@ -14,7 +14,7 @@ HOME_OF = {"gate/shell/language/bytes.hpp": "gate/tree", "gate/findings.hpp": "g
 ROOMS = (
     "machine_limits.hpp", "text", "tokens", "tasks", "scoring", "similarity", "dispatch.hpp", "focus", "secrets",
     "gate/tree", "gate/tool_fields.hpp", "gate/patch", "gate/paths", "gate/rules", "gate/flow.hpp", "gate/links.hpp", "gate/engine.hpp",
-    "gate/tool_commands.hpp", "gate/tool_languages.hpp",
+    "gate/tool_commands.hpp", "gate/tool_edits.hpp", "gate/tool_languages.hpp",
     "gate/sql", "gate/cmd", "gate/powershell", "gate/scripting", "gate/scripting/actions", "gate/scripting/libraries",
     "gate/scripting/reader", "gate/shell", "gate/shell/short",
     "gate/judging", "hook",

@@ -9,10 +9,32 @@
 #include "tipstaff/gate/flow.hpp"
 #include "tipstaff/gate/rules/image.hpp"
 #include "tipstaff/gate/tool_commands.hpp"
+#include "tipstaff/gate/tool_edits.hpp"
 #include "tipstaff/gate/tool_fields.hpp"
 #include "tipstaff/gate/tool_languages.hpp"
 
 namespace tipstaff::gate {
+
+// `*` anywhere stands for any letters; letter case counts in tool names. Linear for the short names of tools.
+bool tool_allowed(std::string_view glob, std::string_view tool) noexcept {
+  std::size_t g = 0, t = 0, star = std::string_view::npos, mark = 0;
+  while (t < tool.size()) {
+    if (g < glob.size() && glob[g] == '*') {
+      star = ++g;
+      mark = t;
+    } else if (g < glob.size() && (glob[g] == tool[t] || glob[g] == '?')) {
+      ++g;
+      ++t;
+    } else if (star != std::string_view::npos) {
+      g = star;
+      t = ++mark;
+    } else {
+      return false;
+    }
+  }
+  while (g < glob.size() && glob[g] == '*') ++g;
+  return g == glob.size() && !(tool.empty() && glob != "*");
+}
 
 namespace engine {
 namespace {
@@ -38,59 +60,15 @@ class Engine : private CommandJudge {
  private:
   void allowlist(std::string_view tool) noexcept {
     for (std::uint32_t i = 0; i < image_.allowlist.count; ++i)
-      if (allowed(image_.text(image_.allowlist[i]), tool)) return;
+      if (tool_allowed(image_.text(image_.allowlist[i]), tool)) return;
     Finding finding;
     finding.gate = Gate::allowlist;
     finding.decision = Decision::block;
     verdict_->add(finding);
   }
 
- public:
-  // `*` anywhere stands for any letters; letter case counts in tool names. Linear for the short names of tools.
-  static bool allowed(std::string_view glob, std::string_view tool) noexcept {
-    std::size_t g = 0, t = 0, star = std::string_view::npos, mark = 0;
-    while (t < tool.size()) {
-      if (g < glob.size() && glob[g] == '*') {
-        star = ++g;
-        mark = t;
-      } else if (g < glob.size() && (glob[g] == tool[t] || glob[g] == '?')) {
-        ++g;
-        ++t;
-      } else if (star != std::string_view::npos) {
-        g = star;
-        t = ++mark;
-      } else {
-        return false;
-      }
-    }
-    while (g < glob.size() && glob[g] == '*') ++g;
-    return g == glob.size() && !(tool.empty() && glob != "*");
-  }
-
-  // Lines that a call changes, by its own fields; patches count added and removed lines.
-  static std::uint32_t changed_lines(const Event& event, ToolClass kind) noexcept {
-    if (kind != ToolClass::write && kind != ToolClass::shell) return 0;
-    std::uint64_t lines = 0;
-    std::string_view former;
-    for (std::uint32_t i = 0; i < event.field_count; ++i) {
-      const Field& field = event.fields[i];
-      if ((tools::is_patch(field.name) || tools::is_command(field.name)) && tools::looks_like_patch(field.text)) {
-        lines += tools::patched_lines(field.text);
-      } else if (kind == ToolClass::write && tools::is_former(field.name)) {
-        if (!former.empty()) lines += tools::edited_lines(former, {});
-        former = field.text;
-      } else if (kind == ToolClass::write && tools::is_content(field.name)) {
-        lines += tools::edited_lines(former, field.text);
-        former = {};
-      }
-    }
-    if (!former.empty()) lines += tools::edited_lines(former, {});
-    return lines > 0xfffffffeu ? 0xfffffffeu : static_cast<std::uint32_t>(lines);
-  }
-
- private:
   void diff_size(const Event& event, ToolClass kind) noexcept {
-    const std::uint32_t lines = changed_lines(event, kind);
+    const std::uint32_t lines = tools::changed_lines(event, kind);
     if (flow_ != nullptr) {
       const std::uint32_t left = 0xffffffffu - flow_->changed_lines;
       flow_->changed_lines += lines < left ? lines : left;
@@ -117,9 +95,9 @@ class Engine : private CommandJudge {
     if (!known || name.size() != event.tool.size() || moves(name)) {
       char words[256];
       const std::size_t size = tools::words_of_name(name, words, sizeof words);
-      if (size != 0 && !(kind == ToolClass::remove && names_path(event))) pseudo("@tool", {words, size}, 0);
+      if (size != 0 && !(kind == ToolClass::remove && names_path(event))) pseudo("@tool", {words, size});
       if (kind != ToolClass::read && kind != ToolClass::search && kind != ToolClass::fetch) amounts_to(event, dialect);
-      for (std::uint32_t f = 0; f < verdict_->count; ++f) verdict_->findings[f].field = event.field_count;  // of no field
+      found_in(event.field_count, 0);  // of no field
     }
     std::uint32_t element_end = 0;
     for (std::uint32_t i = 0; i < event.field_count; ++i) {
@@ -132,10 +110,15 @@ class Engine : private CommandJudge {
           one(event, kind, name, field, dialect);
         }
       }
-      for (std::uint32_t f = first; f < verdict_->count; ++f) verdict_->findings[f].field = i;
+      found_in(i, first);
     }
     if (kind == ToolClass::write) started(event);
     if (flow_ != nullptr && kind == ToolClass::write) remember(event);
+  }
+
+  // Notes in which field the findings from `first` on are.
+  void found_in(std::uint32_t field, std::uint32_t first) noexcept {
+    for (std::uint32_t f = first; f < verdict_->count; ++f) verdict_->findings[f].field = field;
   }
 
   // Whether what a tool deletes is a path of this machine, judged as one.
@@ -218,8 +201,10 @@ class Engine : private CommandJudge {
     switch (kind) {
       case ToolClass::shell:
         if (tools::is_command(field.name) || ascii::one_of(field.name, "input args code keys text keystrokes")) {
-          if (languages::of_server(event, dialect) != Dialect::shell && tools::is_command(field.name)) return code(text, languages::of_server(event, dialect));
-          code(tools::looks_like_patch(text) ? text : languages::typed(text), tools::looks_like_patch(text) ? Dialect::patch : dialect);
+          const Dialect server = languages::of_server(event, dialect);
+          if (server != Dialect::shell && tools::is_command(field.name)) return code(text, server);
+          if (tools::looks_like_patch(text)) return code(text, Dialect::patch);
+          code(languages::typed(text), dialect);
         }
         return;
       case ToolClass::write:
@@ -227,13 +212,12 @@ class Engine : private CommandJudge {
           cell(text);
         } else if (tools::is_path(field.name)) {
           if (views(event)) {
-            pseudo("@tool-read", text, 0);
+            pseudo("@tool-read", text);
           } else if (moves(name) && tools::is_origin(field.name)) {
-            pseudo("@delete", text, 0);
+            pseudo("@delete", text);
           } else {
-            pseudo("@write", text, 0);
+            pseudo("@write", text);
           }
-
         } else if (tools::looks_like_patch(text) &&
                    (tools::is_patch(field.name) ||
                     // Codex hands its patches on as `command`.
@@ -243,26 +227,26 @@ class Engine : private CommandJudge {
         }
         return;
       case ToolClass::remove:
-        if (tools::is_path(field.name)) pseudo("@delete", text, 0);
+        if (tools::is_path(field.name)) pseudo("@delete", text);
         return;
       case ToolClass::read:
-        if (tools::is_path(field.name)) pseudo("@tool-read", text, 0);
+        if (tools::is_path(field.name)) pseudo("@tool-read", text);
         return;
       case ToolClass::search:
         if (tools::is_path(field.name) || (field.text.find('/') != std::string_view::npos && ascii::equals(field.name, "pattern"))) {
-          pseudo(tools::lists_names(name) ? "@tool-list" : "@tool-search", text, 0);
+          pseudo(tools::lists_names(name) ? "@tool-list" : "@tool-search", text);
         }
         return;
       case ToolClass::note: return;
       case ToolClass::fetch:
-        if (ascii::one_of(field.name, "url uri urls")) pseudo("@fetch", text, 0);
+        if (ascii::one_of(field.name, "url uri urls")) pseudo("@fetch", text);
         return;
       case ToolClass::code:
         if (tools::is_command(field.name) && !ascii::equals(field.name, "script")) return code(text, dialect);
         if (tools::holds_statement(field.name, text)) return code(text, Dialect::sql);
         if (tools::is_code(field.name)) {
           code(text, languages::of_code(event, name, text));
-          if (calls_for_answer(text)) pseudo("@answers", "script", 0);
+          if (calls_for_answer(text)) pseudo("@answers", "script");
           return;
         }
         break;
@@ -277,13 +261,13 @@ class Engine : private CommandJudge {
     }
     if (tools::is_patch(field.name) && tools::looks_like_patch(text)) return code(text, Dialect::patch);
     if (tools::is_path(field.name)) {
-      if (tools::has_one_verb(name, "delete remove unlink trash rm")) return pseudo("@delete", text, 0);
+      if (tools::has_one_verb(name, "delete remove unlink trash rm")) return pseudo("@delete", text);
       if (tools::has_one_verb(name, "write create edit save append overwrite update put move rename upload checkout restore revert")) {
-        return pseudo("@write", text, 0);
+        return pseudo("@write", text);
       }
-      if (tools::has_one_verb(name, "read get view open cat load download")) return pseudo("@tool-read", text, 0);
+      if (tools::has_one_verb(name, "read get view open cat load download")) return pseudo("@tool-read", text);
     }
-    if (ascii::one_of(field.name, "url uri urls")) pseudo("@fetch", text, 0);
+    if (ascii::one_of(field.name, "url uri urls")) pseudo("@fetch", text);
   }
 
   static bool moves(std::string_view name) noexcept { return tools::has_one_verb(name, "move rename mv"); }
@@ -298,7 +282,8 @@ class Engine : private CommandJudge {
         if (ascii::one_of(line.substr(2, line.find_first_of(" \n", 2) - 2), "bash sh script shell")) return code(text.substr(end), Dialect::shell);
         return;
       }
-      if (!line.empty() && line[0] == '!') code(line.substr(line.find_first_not_of('!')  == std::string_view::npos ? line.size() : line.find_first_not_of('!')), Dialect::shell);
+      const std::size_t after = line.find_first_not_of('!');
+      if (after != 0 && after != std::string_view::npos) code(line.substr(after), Dialect::shell);
       for (const std::string_view magic : {"%sx ", "%system ", "%rm "})
         if (line.substr(0, magic.size()) == magic) code(magic == "%rm " ? line.substr(1) : line.substr(magic.size()), Dialect::shell);
       at = end + 1;
@@ -312,7 +297,7 @@ class Engine : private CommandJudge {
   }
 
   // Judges a command that a tool stands for.
-  void pseudo(std::string_view program, std::string_view argument, std::uint16_t flags) noexcept {
+  void pseudo(std::string_view program, std::string_view argument) noexcept {
     tree_.clear();
     Node root;
     root.span = {0, static_cast<std::uint32_t>(argument.size())};
@@ -320,7 +305,7 @@ class Engine : private CommandJudge {
     Word word;
     word.text = program != "@fetch" && ascii::starts_with(argument, "file://") ? argument.substr(7) : argument;
     word.span = root.span;
-    word.flags = static_cast<std::uint16_t>(flags | word_flag::kPseudo | word_flag::kQuoted);
+    word.flags = word_flag::kPseudo | word_flag::kQuoted;
     Command command;
     command.program = program;
     command.name.text = program;
@@ -355,7 +340,7 @@ class Engine : private CommandJudge {
       read_started_file(reader, path, {text, root.span, true}, frame);
       guards_ = true;
       judge_tree();
-      for (std::uint32_t f = first; f < verdict_->count; ++f) verdict_->findings[f].field = i;
+      found_in(i, first);
     }
   }
 
@@ -413,8 +398,6 @@ void decide(const Image& image, const Settings& settings, const Surroundings& su
   }
 }
 
-bool tool_allowed(std::string_view glob, std::string_view tool) noexcept { return engine::Engine::allowed(glob, tool); }
-
-std::uint32_t changed_lines(const Event& event) noexcept { return engine::Engine::changed_lines(event, tools::classify(event.tool)); }
+std::uint32_t changed_lines(const Event& event) noexcept { return tools::changed_lines(event, tools::classify(event.tool)); }
 
 }  // namespace tipstaff::gate

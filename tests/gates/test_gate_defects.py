@@ -153,9 +153,9 @@ def test_g19_time_grows_with_the_text_alone(gates: EnforcementGates, piece: str)
         text = piece * times
         best = math.inf
         for _ in range(3):
-            start = time.perf_counter()
+            start = time.thread_time()
             gates.decisions([text], cwd=REPOSITORY)
-            best = min(best, time.perf_counter() - start)
+            best = min(best, time.thread_time() - start)
         return best
 
     # Sixteen times the text may take that much longer and some; a square would take 256 times as long.

@@ -6,15 +6,19 @@
 namespace tipstaff::gate::cmd {
 
 inline void Batch::run(const Known& name, std::string_view base, std::size_t start) noexcept {
-  Known words[kWords];
+  Raw<Known, kWords> all;
+  Known* const words = all.data();
   std::uint32_t n = 0;
+  bool more = false;
   for (;;) {
     redirections(start);
     Known next;
     if (!word(&next)) break;
-    if (n < kWords) words[n++] = next;
+    if (n < kWords) new (&words[n++]) Known(next);
+    else more = true;
   }
   const Span span = code_.at(start, at_ > start ? at_ : start);
+  if (more) tree_.add_uncertainty(Unresolved::limit, span, frame_.carrier);
   const Known piped = is_piped_ ? piped_ : Known{};
   is_piped_ = false;
   if (!piped.text.empty() && n == 0 && ascii::one_of(base, "cmd powershell pwsh")) {  // echo text | cmd
@@ -66,10 +70,10 @@ inline void Batch::run_words(const Known& name, std::string_view base, const Kno
     writer.end();
     return;
   }
-  Known all[kWords + 1];
-  all[0] = name;
-  for (std::uint32_t i = 0; i < n; ++i) all[i + 1] = words[i];
-  read_words(reader_, frame_, all, n + 1, span);
+  Items<kWords + 1> all;
+  all.add(name);
+  for (std::uint32_t i = 0; i < n; ++i) all.add(words[i]);
+  read_words(reader_, frame_, all.begin(), all.size(), span);
 }
 
 inline void Batch::remove(std::string_view base, const Known* words, std::uint32_t n, Span span) noexcept {

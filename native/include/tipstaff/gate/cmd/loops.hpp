@@ -38,7 +38,7 @@ inline void Batch::loop(std::uint32_t level) noexcept {
   if (peek() != '(') return;
   ++at_;
   items_of(&loop);
-  if (level >= 32) return;
+  if (level >= kLevels) return deeper(level);
   const std::size_t body = at_;
   for (std::uint32_t i = 0; i < loop.count; ++i) {
     if (!name.empty()) bind(name, loop.items[i]);
@@ -219,7 +219,11 @@ inline void Batch::remember(const Known& text) noexcept {
     written_[i].text = appended_ ? joined(tree_, written_[i].text, "\n", text) : text;
     return;
   }
-  if (written_count_ < kWritten) written_[written_count_++] = Written{path, text};
+  if (written_count_ < kWritten) {
+    written_[written_count_++] = Written{path, text};
+  } else {
+    tree_.add_uncertainty(Unresolved::limit, target_.span, frame_.carrier);
+  }
 }
 // Runs what the same code has written. False: it has not.
 inline bool Batch::run_written(std::string_view path) noexcept {

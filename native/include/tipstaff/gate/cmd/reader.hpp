@@ -7,6 +7,7 @@
 
 #include "tipstaff/gate/tree/known_texts.hpp"
 #include "tipstaff/gate/tree/quoting.hpp"
+#include "tipstaff/gate/tree/variables.hpp"
 
 namespace tipstaff::gate::cmd {
 
@@ -29,12 +30,7 @@ class Batch {
   }
 
  private:
-  static constexpr std::uint32_t kWords = 64, kVariables = 24, kGiven = 9, kCalls = 16, kWritten = 4;
-  struct Variable {
-    std::string_view name;
-    Known value;
-  };
-
+  static constexpr std::uint32_t kWords = 128, kVariables = 96, kGiven = 9, kCalls = 16, kWritten = 24, kLevels = 32;
   struct Loop {
     static constexpr std::uint32_t kMost = 16;
     char kind = 0;       // the letter of its switch
@@ -91,7 +87,7 @@ class Batch {
       if (!outer) printed_ = Known{};
       while (at_ < text_.size() && peek() != ')') {
         const std::size_t before = at_;
-        if (level < 32) statement(level + 1);
+        deeper(level);
         while (at_ < text_.size() && ascii::is_space(peek())) ++at_;
         if (at_ == before) ++at_;
       }
@@ -126,7 +122,7 @@ class Batch {
       skip_blanks();
       if (peek() == ':') return call_label(level, start);
     }
-    if (ascii::one_of(base, "else do call")) return level < 32 ? statement(level + 1) : skip_line();
+    if (ascii::one_of(base, "else do call")) return deeper(level);
     if (ascii::one_of(base, "echo") || ascii::starts_with(name.text, "echo.")) return echo(start);
     if (ascii::one_of(base, "set")) return assignment();
     if (ascii::one_of(base, "goto exit") && given_ != nullptr) returns_ = true;
@@ -134,6 +130,11 @@ class Batch {
     run(name, base, start);
   }
 
+  void deeper(std::uint32_t level) noexcept {
+    if (level < kLevels) return statement(level + 1);
+    tree_.add_uncertainty(Unresolved::depth, code_.at(at_, at_), frame_.carrier);
+    at_ = text_.size();
+  }
   // What is only printed; redirections after it count.
   void rest_is_text(std::size_t start) noexcept {
     Known ignored;
@@ -223,7 +224,7 @@ class Batch {
       if (ascii::one_of(part.text, "equ neq lss leq gtr geq ==")) word(&part);
       break;
     }
-    if (level < 32) statement(level + 1);
+    deeper(level);
   }
   static bool is_switch(std::string_view text) noexcept {
     if (text.size() > 2 && text[0] == '/' && text[1] == '/') text.remove_prefix(1);  // Git Bash: //s, to keep it from becoming a path
@@ -243,8 +244,10 @@ class Batch {
   bool run_written(std::string_view path) noexcept;
 
   // Words and variables: cmd/words.hpp.
-  const Known* find(std::string_view name) const noexcept;
-  void bind(std::string_view name, const Known& value) noexcept;
+  const Known* find(std::string_view name) const noexcept { return variables_.find(name); }
+  void bind(std::string_view name, const Known& value) noexcept {
+    variables_.bind(name, value, true, [](const Known&) noexcept { return false; });
+  }
   static bool is_path(std::string_view name) noexcept;
   bool word(Known* out) noexcept;
   void put_cut(Draft* draft, std::string_view text, std::string_view how) noexcept;
@@ -262,8 +265,8 @@ class Batch {
   Frame frame_;
   std::string_view text_;
   std::size_t at_ = 0;
-  std::uint32_t depth_ = 0, variable_count_ = 0;
-  Variable variables_[kVariables];
+  std::uint32_t depth_ = 0;
+  Variables<Known, kVariables, true> variables_;
   const Known* given_ = nullptr;  // to the label that is called
   std::uint32_t given_count_ = 0, calls_ = 0, written_count_ = 0;
   Written written_[kWritten];

@@ -5,21 +5,6 @@
 
 namespace tipstaff::gate::cmd {
 
-inline const Known* Batch::find(std::string_view name) const noexcept {
-  for (std::uint32_t i = 0; i < variable_count_; ++i) {
-    if (same_word(variables_[i].name, name)) return &variables_[i].value;
-  }
-  return nullptr;
-}
-
-inline void Batch::bind(std::string_view name, const Known& value) noexcept {
-  if (const Known* known = find(name)) {
-    *const_cast<Known*>(known) = value;
-  } else if (variable_count_ < kVariables) {
-    variables_[variable_count_++] = Variable{name, value};
-  }
-}
-
 inline bool Batch::is_path(std::string_view name) noexcept {
   return ascii::one_of(name, "userprofile homedrive homepath home appdata localappdata temp tmp systemroot windir systemdrive programfiles "
                              "programfiles(x86) programdata allusersprofile public cd");
@@ -44,7 +29,7 @@ inline bool Batch::word(Known* out) noexcept {
       if (ascii::is_space(c) || c == '&' || c == '|' || c == '<' || c == '>' || (c == ')' && depth_ > 0) || c == ',' || c == ';') break;
       if (c == '^') {
         plain = false;
-        ++i;
+        if (++i + 1 < text_.size() && text_[i] == '\r' && text_[i + 1] == '\n') ++i;
       }
     }
     if (c == '%' || c == '!') plain = false;
@@ -67,8 +52,9 @@ inline bool Batch::word(Known* out) noexcept {
     if (c == '"') {
       quoted = !quoted;
       ++k;
-    } else if (c == '^' && !quoted && k + 1 < i) {
-      draft.put(text_.substr(k + 1, 1));
+    } else if (c == '^' && !quoted && k + 1 < i) {  // a line that goes on below, or a byte that means itself
+      if (text_[k + 1] == '\r' && k + 2 < i && text_[k + 2] == '\n') ++k;
+      if (text_[k + 1] != '\n') draft.put(text_.substr(k + 1, 1));
       k += 2;
     } else if (c == '%' || c == '!') {
       k += variable(k, i, c, &draft, &flags);

@@ -314,8 +314,8 @@ inline std::uint32_t classify_text(KnownPaths& known, const Command& command, st
   path.glob = word.has(word_flag::kGlob);
   take_path_apart(text, command.cwd, remote ? std::string_view() : surroundings.home, windows,
                   word.has(word_flag::kTemporary), &path);
-  if (path.too_long) return kUnknown;
-  const std::uint32_t named = by_names(path);
+  // What the beginning and the end of a very long path tell holds, but not that it is harmless.
+  const std::uint32_t named = by_names(path) | (path.too_long ? kUnknown : 0u);
   switch (path.base) {
     case PathBase::unknown:
       if (word.has(word_flag::kInstalled) && path.climbs == 0 && is_installed_entry(path)) return named | kOutside | kBuild;
@@ -334,6 +334,7 @@ inline std::uint32_t classify_text(KnownPaths& known, const Command& command, st
     const bool below = path.count > depth + 1 && !path.has_glob(path.part[depth]) && !path.names(depth, ".git");
     if (below && !PathParts::is_unknown(path.part[depth])) bits &= ~kVcs;
   }
+  if (path.too_long) return bits & ~(kBuild | kTemporary);
   if (surroundings.real_path == nullptr) return bits;
 
   // What these do to a symbolic link is done to the link.

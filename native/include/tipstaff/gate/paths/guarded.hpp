@@ -114,14 +114,15 @@ class GuardedPaths {
   // What a word leads to: the worst that one of its readings as a path is.
   Guarded find(const Command& command, const Word& word) noexcept {
     const std::string_view text = word.text;
-    if (text.empty() || text.size() > 4096) return Guarded::none;
+    if (text.empty()) return Guarded::none;
     const bool by_name = !around_.follows_links || around_.real_path == nullptr;  // no link leads there unasked
     if (by_name && guarded_hints::stays_below(text) && is_apart(command.cwd)) return Guarded::none;
     if ((command.via & (via::kRemote | via::kContainer)) != 0 && !word.has(word_flag::kHostPath)) return Guarded::none;
     if (text.find("://") != std::string_view::npos && !ascii::starts_with(text, "file://")) return Guarded::none;
     Guarded worst = Guarded::none;
     const auto look = [&](std::string_view part) noexcept {
-      if (part.empty() || (by_name && passes_by(command, part))) return;
+      if (part.empty() || (part.size() > kLongestPath && !word.has(word_flag::kGlob))) return;  // no system opens these
+      if (by_name && passes_by(command, part)) return;
       const Guarded found = of_path(command, part, word);
       if (found > worst) worst = found;
     };
@@ -130,11 +131,13 @@ class GuardedPaths {
     if (text[0] == '@') look(text.substr(1));
     if (text.size() > 2 && text[0] == '-' && text[1] != '-') look(text.substr(2));
     std::uint32_t parts = 0;
-    for (std::size_t at = text.find_first_of("=:,@"); at != std::string_view::npos && parts < 6; at = text.find_first_of("=:,@", at + 1), ++parts) {
-      if (text[at] == ':' || text[at] == ',') look(text.substr(0, at));
-      std::string_view rest = text.substr(at + 1);
-      if (const std::size_t end = rest.find_first_of(":,"); end != std::string_view::npos) look(rest.substr(0, end));
-      look(rest);
+    for (std::size_t at = text.find_first_of("=:,@"); at != std::string_view::npos; at = text.find_first_of("=:,@", at + 1), ++parts) {
+      const bool few = parts < 6;  // of more only what is between them, so that time grows with the word alone
+      if (few && (text[at] == ':' || text[at] == ',')) look(text.substr(0, at));
+      const std::string_view rest = text.substr(at + 1);
+      const std::size_t end = rest.find_first_of(few ? ":," : "=:,@");
+      if (end != std::string_view::npos) look(rest.substr(0, end));
+      if (few || end == std::string_view::npos) look(rest);
     }
     return worst;
   }
@@ -298,9 +301,8 @@ class GuardedPaths {
     PathParts path;
     path.glob = word.has(word_flag::kGlob) || ascii::starts_with(command.program, "@tool-");
     take_path_apart(text, command.cwd, around_.home, windows, word.has(word_flag::kTemporary), &path);
-    if (path.too_long) return Guarded::none;
     Guarded found = classify(path);
-    if (around_.real_path == nullptr) return found;
+    if (around_.real_path == nullptr || path.too_long) return found;
     if (!around_.follows_links && found == Guarded::none) return found;
     char memory[4096];
     PathParts real;
@@ -358,6 +360,7 @@ class GuardedPaths {
     return Guarded::none;
   }
 
+  static constexpr std::size_t kLongestPath = 4096;
   static constexpr char kOpen[] = {'*', '?', '[', kUnknownPart, 0};  // a part with one of them has several names
   static constexpr auto kClosed = []() constexpr noexcept {
     std::array<bool, 256> closed{};

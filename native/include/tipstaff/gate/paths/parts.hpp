@@ -104,6 +104,7 @@ class PartList {
 
 struct PathParts {
   static constexpr std::uint32_t kMax = PartList::kMax;
+  static constexpr std::uint32_t kBeginning = kMax / 2, kLeftOut = kMax / 4;
   static constexpr std::size_t kLongestPattern = 128;
 
   PartList part;
@@ -114,7 +115,8 @@ struct PathParts {
   bool glob = false;           // unquoted * ? [ were seen in the word
   bool folded = false;         // upper and lower case are the same (Windows, macOS)
   bool ends_in_slash = false;  // names what a symbolic link leads to, and not the link
-  bool too_long = false;
+  bool too_long = false;       // it has more parts than there is room for: those in its middle are left out
+  std::uint32_t left_out = 0;  // how many these are now
 
   PathParts() noexcept {}
   PathParts(const PathParts& other) noexcept { *this = other; }
@@ -129,6 +131,7 @@ struct PathParts {
     folded = other.folded;
     ends_in_slash = other.ends_in_slash;
     too_long = other.too_long;
+    left_out = other.left_out;
     return *this;
   }
 
@@ -195,7 +198,9 @@ struct PathParts {
   void push(std::string_view text) noexcept {
     if (text.empty() || text == ".") return;
     if (text == "..") {
-      if (count > 0) {
+      if (left_out > 0 && count == kBeginning) {
+        --left_out;
+      } else if (count > 0) {
         --count;
       } else if (base != PathBase::root && base != PathBase::drive) {
         ++climbs;
@@ -203,8 +208,9 @@ struct PathParts {
       return;
     }
     if (count == kMax) {
-      too_long = true;
-      return;
+      for (std::uint32_t i = kBeginning; i + kLeftOut < kMax; ++i) part[i] = part[i + kLeftOut];
+      count -= kLeftOut;
+      left_out += kLeftOut;
     }
     part.put(count++, text);
   }
@@ -216,9 +222,10 @@ struct PathParts {
       const char* at = start;
       while (at != end && *at != '/' && *at != other) ++at;
       push({start, static_cast<std::size_t>(at - start)});
-      if (at == end || too_long) break;
+      if (at == end) break;
       start = at;
     }
+    too_long = left_out > 0;
     ends_in_slash = !text.empty() && (text.back() == '/' || (backslashes && text.back() == '\\'));
   }
 

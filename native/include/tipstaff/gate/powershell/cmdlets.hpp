@@ -13,11 +13,10 @@ inline void PowerShell::start_program(const Value& program, const Value& argumen
   }
   Known line = program.known;
   if (arguments.kind == Value::list) {
-    Known items[kArguments + 1];
-    std::uint32_t n = 0;
-    items[n++] = program.known;
-    for (std::uint32_t i = 0; i < arguments.count && n <= kArguments; ++i) items[n++] = items_[arguments.first + i];
-    read_words(reader_, frame_, items, n, span);
+    Items<kArguments + 1> items;
+    items.add(program.known);
+    for (std::uint32_t i = 0; i < arguments.count; ++i) items.add(items_[arguments.first + i]);
+    read_words(reader_, frame_, items.begin(), items.size(), span);
     return;
   }
   if (arguments.is_text()) line = joined(line, " ", arguments.known);
@@ -115,24 +114,23 @@ inline void PowerShell::plain(std::string_view cmdlet, const Argument* given, st
 
 // Any other program, as the shell would start it.
 inline void PowerShell::external(const Value& name, const Argument* given, std::uint32_t count, Span span) noexcept {
-  Known items[2 * kArguments + 1];
-  std::uint32_t n = 0;
-  items[n++] = name.known;
-  for (std::uint32_t i = 0; i < count && n < 2 * kArguments; ++i) {
+  Items<2 * kArguments + 1> items;
+  items.add(name.known);
+  for (std::uint32_t i = 0; i < count; ++i) {
     const Argument& argument = given[i];
     if (!argument.parameter.empty()) {
-      items[n++] = joined(Known{"-", argument.span, false, 0}, {}, Known{argument.parameter, argument.span, false, 0});
+      items.add(joined(Known{"-", argument.span, false, 0}, {}, Known{argument.parameter, argument.span, false, 0}));
       if (!argument.has_value) continue;
     }
     if (argument.value.kind == Value::list) {
-      for (std::uint32_t k = 0; k < argument.value.count && n < 2 * kArguments; ++k) items[n++] = items_[argument.value.first + k];
+      for (std::uint32_t k = 0; k < argument.value.count; ++k) items.add(items_[argument.value.first + k]);
     } else if (argument.value.kind == Value::block) {
-      items[n++] = Known{text_.substr(argument.value.start, argument.value.stop - argument.value.start), argument.span, false, 0};
+      items.add(Known{text_.substr(argument.value.start, argument.value.stop - argument.value.start), argument.span, false, 0});
     } else {
-      items[n++] = known_or_blank(argument.value, argument.span);
+      items.add(known_or_blank(argument.value, argument.span));
     }
   }
-  read_words(reader_, frame_, items, n, span);
+  read_words(reader_, frame_, items.begin(), items.size(), span);
 }
 
 }  // namespace tipstaff::gate::powershell

@@ -21,6 +21,7 @@ inline void PowerShell::one(std::string_view program, Span span, const Value& va
 
 // The arguments up to the command's end. A parameter takes the value after it unless it is a switch.
 inline std::uint32_t PowerShell::take_arguments(Argument* out) noexcept {
+  const std::size_t begin = at_;
   std::uint32_t n = 0;
   Argument spill;
   bool pending = false;  // the last parameter waits for its value
@@ -42,15 +43,11 @@ inline std::uint32_t PowerShell::take_arguments(Argument* out) noexcept {
       const Value next = argument_word();
       if (n == 0) continue;
       Argument& last = out[n - 1];
-      Known both[16];
-      std::uint32_t k = 0;
-      if (last.value.kind == Value::list) {
-        for (std::uint32_t i = 0; i < last.value.count && k < 15; ++i) both[k++] = items_[last.value.first + i];
-      } else {
-        both[k++] = known_or_blank(last.value, from(start));
+      if (last.value.kind != Value::list) {
+        const Known first = known_or_blank(last.value, from(start));
+        last.value = list_of(&first, 1);
       }
-      both[k++] = known_or_blank(next, from(start));
-      last.value = list_of(both, k);
+      append(&last.value, known_or_blank(next, from(start)));
       continue;
     }
     std::size_t stop = at_ + 1;
@@ -59,8 +56,7 @@ inline std::uint32_t PowerShell::take_arguments(Argument* out) noexcept {
     const bool parameter = c == '-' && (ascii::is_letter(peek(1)) || peek(1) == '-') &&
                            (ascii::is_space(after) || after == ':' || std::string_view(";|)}&,").find(after) != std::string_view::npos);
     if (parameter) {
-      Argument& argument = n < kArguments ? out[n] : spill;
-      argument = Argument();
+      Argument& argument = n < kArguments ? *new (&out[n]) Argument() : spill;
       argument.parameter = text_.substr(at_ + 1, stop - at_ - 1);
       at_ = stop;
       if (after == ':') {  // -Confirm:$false
@@ -73,28 +69,29 @@ inline std::uint32_t PowerShell::take_arguments(Argument* out) noexcept {
       const std::string_view full = spelled_out(argument.parameter, kParameters);
       pending = after != ':' && !full.empty() && !ascii::one_of(full, kSwitches);
       if (n < kArguments) ++n;
+      else too_many(begin);
       continue;
     }
     const Value value = argument_word();
     if (at_ == start) ++at_;
-    Argument& argument = n < kArguments ? out[n] : spill;
     if (pending && n > 0) {
       out[n - 1].value = value;
       out[n - 1].has_value = true;
       pending = false;
       continue;
     }
-    argument = Argument();
+    Argument& argument = n < kArguments ? *new (&out[n]) Argument() : spill;
     argument.value = value;
     argument.has_value = true;
     argument.span = from(start);
     if (n < kArguments) ++n;
+    else too_many(begin);
   }
 }
 
 inline void PowerShell::arguments_away() noexcept {
-  Argument ignored[kArguments];
-  const std::uint32_t n = take_arguments(ignored);
+  Raw<Argument, kArguments> ignored;
+  const std::uint32_t n = take_arguments(ignored.data());
   for (std::uint32_t i = 0; i < n; ++i) {
     if (ignored[i].value.kind == Value::block) run_block(ignored[i].value);
   }
@@ -131,7 +128,8 @@ inline void PowerShell::evaluate(const Value& code, Span span) noexcept {
 }
 
 inline Value PowerShell::command(const Value& name, std::size_t start, const Value& input, bool piped) noexcept {
-  Argument given[kArguments];
+  Raw<Argument, kArguments> arguments;
+  Argument* const given = arguments.data();
   // A pipeline's input is what the block's `$_` is.
   if (piped) bind("_", input);
   const std::uint32_t count = take_arguments(given);

@@ -22,17 +22,15 @@ inline Value PowerShell::expression() noexcept {
       const Value right = primary();
       value = value.is_text() || right.is_text() ? text_value(joined(known_or_blank(value, from(start)), {}, known_or_blank(right, from(start)))) : Value{};
     } else if (c == ',') {
-      Known items[16];
-      std::uint32_t n = 0;
-      items[n++] = known_or_blank(value, from(start));
+      const Known first = known_or_blank(value, from(start));
+      value = list_of(&first, 1);
       while (peek() == ',') {
         ++at_;
         skip_blanks(true);
         const Value next = primary();
-        if (n < 16) items[n++] = known_or_blank(next, from(start));
+        append(&value, known_or_blank(next, from(start)));
         skip_blanks(false);
       }
-      value = list_of(items, n);
     } else if (c == '-' && ascii::is_letter(peek(1))) {
       ++at_;
       const std::string_view name = keyword();
@@ -71,22 +69,21 @@ inline Value PowerShell::expression() noexcept {
 // What is formatted may be several values: those after the first follow here.
 inline Value PowerShell::format(const Value& text, const Value& with) noexcept {
   if (!text.is_text()) return Value{};
-  Known items[kListed];
-  std::uint32_t n = 0;
+  Items<kListed> items;
   if (with.kind == Value::list) {
-    for (; n < with.count && n < kListed; ++n) items[n] = items_[with.first + n];
+    for (std::uint32_t i = 0; i < with.count; ++i) items.add(items_[with.first + i]);
   } else {
-    items[n++] = known_or_blank(with, text.known.span);
+    items.add(known_or_blank(with, text.known.span));
   }
   skip_blanks(false);
   while (peek() == ',') {
     const std::size_t start = at_++;
     skip_blanks(true);
     const Value next = primary();
-    if (n < kListed) items[n++] = known_or_blank(next, from(start));
+    items.add(known_or_blank(next, from(start)));
     skip_blanks(false);
   }
-  return formatted(text.known, items, n);
+  return formatted(text.known, items.begin(), items.size());
 }
 
 inline Value PowerShell::primary() noexcept {

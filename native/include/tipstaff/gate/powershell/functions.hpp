@@ -145,9 +145,9 @@ inline void PowerShell::finish_functions() noexcept {
 inline std::string_view PowerShell::resolved(std::string_view name) const noexcept {
   for (std::uint32_t i = 0; i < 4; ++i) {
     const Value* known = nullptr;
-    for (std::uint32_t k = 0; k < variable_count_ && known == nullptr; ++k) {
-      const std::string_view variable = variables_[k].name;
-      if (ascii::starts_with(variable, "alias:") && same_word(variable.substr(6), name)) known = &variables_[k].value;
+    for (std::uint32_t k = 0; k < variables_.size() && known == nullptr; ++k) {
+      const std::string_view variable = variables_.name(k);
+      if (ascii::starts_with(variable, "alias:") && same_word(variable.substr(6), name)) known = &variables_.value(k);
     }
     if (known == nullptr || !known->is_text() || known->known.is_unknown()) return name;
     name = known->known.text;
@@ -167,8 +167,8 @@ inline void PowerShell::alias(const Value* name, const Value* value) noexcept {
 // @{ name = value; ... }: at the brace. Names and values by turns; of several values each has the name.
 inline Value PowerShell::table() noexcept {
   ++at_;
-  Known pairs[2 * kListed];
-  std::uint32_t n = 0;
+  Value pairs = list_of(nullptr, 0);
+  pairs.kind = Value::table;
   if (level_ >= kLevels || reader_.out_of_stack()) {
     statements('\0');
     return Value{};
@@ -198,13 +198,13 @@ inline Value PowerShell::table() noexcept {
       if (value.kind == Value::block) run_block(value);
       const Span span = key.span;
       if (value.kind == Value::list) {
-        for (std::uint32_t i = 0; i < value.count && n + 2 <= 2 * kListed; ++i) {
-          pairs[n++] = key;
-          pairs[n++] = items_[value.first + i];
+        for (std::uint32_t i = 0; i < value.count; ++i) {
+          append(&pairs, key);
+          append(&pairs, Known(items_[value.first + i]));
         }
-      } else if (n + 2 <= 2 * kListed) {
-        pairs[n++] = key;
-        pairs[n++] = known_or_blank(value, span);
+      } else {
+        append(&pairs, key);
+        append(&pairs, known_or_blank(value, span));
       }
     }
     if (at_ == before && at_ < end_) ++at_;
@@ -214,9 +214,8 @@ inline Value PowerShell::table() noexcept {
   } else {
     open_ = true;
   }
-  Value value = list_of(pairs, n);
-  if (value.kind == Value::list) value.kind = Value::table;
-  return value;
+  if (pairs.kind != Value::table || item_count_ == kItems) tree_.add_uncertainty(Unresolved::limit, code_.origin, frame_.carrier);
+  return pairs;
 }
 
 // @name: the entries of a table are parameters, the items of a list are arguments. At the sign.
@@ -227,7 +226,8 @@ inline std::uint32_t PowerShell::splat(Argument* out, std::uint32_t count) noexc
   const Value* known = find(text_.substr(begin, at_ - begin));
   const Span span = from(start);
   const auto add = [&](const Argument& argument) noexcept {
-    if (count < kArguments) out[count++] = argument;
+    if (count < kArguments) new (&out[count++]) Argument(argument);
+    else too_many(at_);
   };
   Argument argument;
   argument.span = span;
@@ -241,16 +241,12 @@ inline std::uint32_t PowerShell::splat(Argument* out, std::uint32_t count) noexc
     const Known& key = items_[known->first + i];
     const Known& value = items_[known->first + i + 1];
     if (i > 0 && count > 0 && key.text.data() == items_[known->first + i - 2].text.data() && out[count - 1].has_value) {
-      Known both[kListed];  // several values of one name
-      std::uint32_t n = 0;
-      const Value& last = out[count - 1].value;
-      if (last.kind == Value::list) {
-        for (; n < last.count && n + 1 < kListed; ++n) both[n] = items_[last.first + n];
-      } else {
-        both[n++] = known_or_blank(last, span);
+      Value& last = out[count - 1].value;  // several values of one name
+      if (last.kind != Value::list) {
+        const Known first = known_or_blank(last, span);
+        last = list_of(&first, 1);
       }
-      both[n++] = value;
-      out[count - 1].value = list_of(both, n);
+      append(&last, Known(value));
       continue;
     }
     argument = Argument();

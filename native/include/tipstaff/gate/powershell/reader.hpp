@@ -35,7 +35,7 @@ class PowerShell : private Values {
   }
 
  private:
-  static constexpr std::uint32_t kArguments = 24, kLevels = 40, kFunctions = 12, kCalls = 48;
+  static constexpr std::uint32_t kArguments = 64, kLevels = 40, kFunctions = 32, kCalls = 48;
   struct Argument {
     std::string_view parameter;  // spelled out where known, as written else; empty: by its place
     Value value;
@@ -58,6 +58,10 @@ class PowerShell : private Values {
   Value command(const Value& name, std::size_t start, const Value& input, bool piped) noexcept;
   static bool is_everything(const Value& value) noexcept { return value.is_text() && value.known.text == "*"; }
   std::uint32_t take_arguments(Argument* out) noexcept;
+  void too_many(std::size_t start) noexcept {
+    if (last_excess_ != start) tree_.add_uncertainty(Unresolved::limit, from(start), frame_.carrier);
+    last_excess_ = start;
+  }
   void arguments_away() noexcept;
   void run_block(const Value& block) noexcept;
   void evaluate(const Value& code, Span span) noexcept;
@@ -124,6 +128,7 @@ class PowerShell : private Values {
   Frame frame_;
   std::string_view text_;
   std::size_t at_ = 0, end_ = 0;
+  std::size_t last_excess_ = std::string_view::npos;  // where a command has more arguments than there is room for
   std::uint32_t level_ = 0, function_count_ = 0, calls_ = 0, called_count_ = 0;
   Function functions_[kFunctions];
   const Argument* called_with_ = nullptr;  // arguments of the function whose body is read

@@ -1,7 +1,9 @@
 // What is known of PowerShell's values, its variables, and the texts that it makes: formats, replacements, characters.
 #pragma once
 
-#include "tipstaff/gate/tree/known_texts.hpp"
+#include <array>
+
+#include "tipstaff/gate/tree/variables.hpp"
 
 namespace tipstaff::gate::powershell {
 
@@ -17,14 +19,21 @@ struct Value {
   bool is_text() const noexcept { return kind == text; }
 };
 
+// Bytes that end a word, and those that end a piece of one.
+inline constexpr std::uint8_t kWordEnd = 1, kPieceEnd = 2;
+inline constexpr auto kEnds = []() constexpr noexcept {
+  std::array<std::uint8_t, 256> ends{};
+  for (int c = 0; c < 256; ++c)
+    if (ascii::is_space(static_cast<char>(c))) ends[static_cast<std::size_t>(c)] = kWordEnd | kPieceEnd;
+  for (const char c : std::string_view(";|&(){},")) ends[static_cast<unsigned char>(c)] = kWordEnd | kPieceEnd;
+  for (const char c : std::string_view("\"'$><")) ends[static_cast<unsigned char>(c)] = kPieceEnd;
+  return ends;
+}();
+constexpr bool ends(char c, std::uint8_t what) noexcept { return (kEnds[static_cast<unsigned char>(c)] & what) != 0; }
+
 class Values {
  protected:
-  static constexpr std::uint32_t kItems = 96, kVariables = 48, kListed = 16;
-  struct Variable {
-    std::string_view name;
-    Value value;
-  };
-
+  static constexpr std::uint32_t kItems = 256, kVariables = 128, kListed = 16;
   explicit Values(Tree& tree) noexcept : tree_(tree) {}
 
   static Value text_value(const Known& known) noexcept {
@@ -32,7 +41,7 @@ class Values {
     value.kind = Value::text;
     value.known = known;
     note_unknown(&value.known);
-    if (known.text.find_first_of("*?") != std::string_view::npos) value.known.flags |= word_flag::kGlob;
+    if (known.text.find('*') != std::string_view::npos || known.text.find('?') != std::string_view::npos) value.known.flags |= word_flag::kGlob;
     return value;
   }
   static Known known_or_blank(const Value& value, Span span) noexcept { return value.is_text() ? value.known : unknown_text(span); }
@@ -42,25 +51,32 @@ class Values {
     list.first = item_count_;
     for (std::uint32_t i = 0; i < count; ++i) {
       if (item_count_ == kItems) return Value{};
-      items_[item_count_++] = items[i];
+      new (&items_[item_count_++]) Known(items[i]);
       ++list.count;
     }
     return list;
   }
-  const Value* find(std::string_view name) const noexcept {
-    for (std::uint32_t i = 0; i < variable_count_; ++i) {
-      if (same_word(variables_[i].name, name)) return &variables_[i].value;
+  // Adds to a list. What there is no room for is one item that is not known.
+  void append(Value* list, const Known& item) noexcept {
+    if (list->kind != Value::list && list->kind != Value::table) return;
+    if (list->first + list->count != item_count_) {
+      const Value::Kind kind = list->kind;
+      *list = list_of(&items_[list->first], list->count);
+      if (list->kind == Value::unknown) return;
+      list->kind = kind;
     }
-    return nullptr;
+    if (item_count_ < kItems) {
+      new (&items_[item_count_++]) Known(item);
+      ++list->count;
+    } else if (list->count > 0) {
+      items_[item_count_ - 1] = unknown_text(item.span);
+    } else {
+      *list = Value{};
+    }
   }
+  const Value* find(std::string_view name) const noexcept { return variables_.find(name); }
   void bind(std::string_view name, const Value& value) noexcept {
-    for (std::uint32_t i = 0; i < variable_count_; ++i) {
-      if (same_word(variables_[i].name, name)) {
-        variables_[i].value = value;
-        return;
-      }
-    }
-    if (variable_count_ < kVariables) variables_[variable_count_++] = Variable{name, value};
+    variables_.bind(name, value, value.kind != Value::unknown, [](const Value&) noexcept { return false; });
   }
 
   Known joined(const Known& a, std::string_view between, const Known& b) noexcept { return gate::joined(tree_, a, between, b); }
@@ -78,7 +94,8 @@ class Values {
     for (std::size_t i = 0; i < text.size(); ++i) {
       std::string_view put = text.substr(i, 1);
       if (text[i] == '{' && i + 2 < text.size() && ascii::is_digit(text[i + 1])) {
-        const std::uint32_t which = static_cast<std::uint32_t>(text[i + 1] - '0');
+        std::uint32_t which = 0;
+        for (std::size_t k = i + 1; k < text.size() && k < i + 5 && ascii::is_digit(text[k]); ++k) which = which * 10 + static_cast<std::uint32_t>(text[k] - '0');
         const std::size_t close = text.substr(i, 32).find('}');
         if (close != std::string_view::npos) {
           put = which < count ? items[which].text : std::string_view("\x01", 1);
@@ -119,9 +136,9 @@ class Values {
   }
 
   Tree& tree_;
-  Known items_[kItems];
-  Variable variables_[kVariables];
-  std::uint32_t item_count_ = 0, variable_count_ = 0;
+  Raw<Known, kItems> items_;
+  Variables<Value, kVariables, true> variables_;
+  std::uint32_t item_count_ = 0;
   bool decoded_ = false;
 };
 

@@ -174,8 +174,10 @@ inline Known PowerShell::filled(std::size_t begin, std::size_t stop, char quote)
       ++next;
       i = k;
     } else {
-      draft.put(text_.substr(i, 1));
-      ++i;
+      std::size_t k = i + 1;
+      while (k < stop && text_[k] != '`' && text_[k] != '$' && text_[k] != quote) ++k;
+      draft.put(text_.substr(i, k - i));
+      i = k;
     }
   }
   at_ = keep_at;
@@ -218,7 +220,7 @@ inline Value PowerShell::argument_word() noexcept {
   Value only;
   while (at_ < end_) {
     const char d = peek();
-    if (ascii::is_space(d) || std::string_view(";|&(){},").find(d) != std::string_view::npos) break;
+    if (ends(d, kWordEnd)) break;
     if ((d == '>' || d == '<') && at_ > start) break;
     Value part;
     if (d == '"' || d == '\'') {
@@ -235,7 +237,7 @@ inline Value PowerShell::argument_word() noexcept {
     } else {
       const std::size_t begin = at_;
       bool escaped = false;
-      while (at_ < end_ && !ascii::is_space(peek()) && std::string_view(";|&(){},\"'$><").find(peek()) == std::string_view::npos) {
+      while (at_ < end_ && !ends(text_[at_], kPieceEnd)) {
         if (peek() == '`') {
           escaped = true;
           ++at_;

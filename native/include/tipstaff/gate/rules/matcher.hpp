@@ -6,19 +6,15 @@
 #include <string_view>
 
 #include "tipstaff/gate/findings.hpp"
+#include "tipstaff/gate/rules/command_paths.hpp"
 #include "tipstaff/gate/rules/made.hpp"
-#include "tipstaff/gate/rules/options.hpp"
-#include "tipstaff/gate/paths/classes.hpp"
 
 namespace tipstaff::gate::rules {
 
 // Answers one rule about one command.
-class Matcher {
+class Matcher : private CommandPaths {
  public:
-  // `text`: what the spans of the tree's commands are of.
-  Matcher(const Image& image, KnownPaths& paths, const Tree& tree, std::string_view text, const Command& command,
-          std::uint32_t index, const Parsed& parsed) noexcept
-      : image_(image), paths_(paths), tree_(tree), text_(text), command_(command), index_(index), parsed_(parsed) {}
+  using CommandPaths::CommandPaths;
 
   bool holds(const record::Instance& rule) noexcept {
     skip_ = 0;
@@ -61,9 +57,6 @@ class Matcher {
   }
 
  private:
-  static constexpr std::uint32_t kChain = 64;  // how far pipes and carriers are followed
-  static constexpr std::uint32_t kFed = 512;    // commands before and after one that may feed it
-
   void judge(std::uint32_t table, const Word& word, Finding* finding) noexcept {
     std::uint32_t classes = classes_of(command_, word);
     // What a search finds below the repository's root is not the root.
@@ -81,18 +74,10 @@ class Matcher {
     finding->focus = word.span;
     finding->classes = classes;
   }
-  Decision decision_of(std::uint32_t table, std::uint32_t classes) const noexcept {
-    const record::Table& rows = image_.tables[table];
-    for (std::uint32_t r = rows.first; r < rows.first + rows.count; ++r)
-      if (fits(image_.rows[r], classes)) return static_cast<Decision>(image_.rows[r].decision);
-    return Decision::allow;
-  }
   bool made(const Word& word) const noexcept {
     const MadeBefore line{tree_, text_, index_};
     return line.names(word) || line.remade_by_next(word);
   }
-  // Not one that was made up to ask about.
-  bool is_of_tree() const noexcept { return index_ < tree_.command_count() && &tree_.command(index_) == &command_; }
   // What the policy decides of the uncertain is above a warning and below a block.
   static int rank(Decision decision) noexcept {
     switch (decision) {
@@ -104,39 +89,6 @@ class Matcher {
     }
   }
   static bool worse(Decision left, Decision right) noexcept { return rank(left) > rank(right); }
-
-  bool fits(const record::Row& row, std::uint32_t classes) const noexcept {
-    for (std::uint32_t t = row.first; t < row.first + row.count; ++t) {
-      const record::Term& term = image_.terms[t];
-      if ((classes & term.require) == term.require && (classes & term.forbid) == 0) return true;
-    }
-    return false;
-  }
-  bool of_classes(std::uint32_t table, const Command& command, const Word& word) const noexcept {
-    const record::Table& rows = image_.tables[table];
-    return rows.count != 0 && fits(image_.rows[rows.first], classes_of(command, word));
-  }
-  // Several rules ask about one word; it is looked at once.
-  std::uint32_t classes_of(const Command& command, const Word& word) const noexcept {
-    // A chosen word is a copy: it is one of the command's own where its text is. Words are asked about in turn, so that it is
-    // near the last one.
-    if (&command == &command_) {
-      const std::uint32_t left = parsed_.count - last_asked_, end = last_asked_ + (left < kWords ? left : kWords);
-      for (std::uint32_t i = last_asked_; i < end; ++i) {
-        const Word& own = parsed_.words[i];
-        if (own.text.data() != word.text.data() || own.text.size() != word.text.size()) continue;
-        last_asked_ = i;
-        if (i >= kWords) break;
-        if (parsed_.readings[i].classes == kUnclassified) parsed_.readings[i].classes = classify_path(paths_, command, word);
-        return parsed_.readings[i].classes;
-      }
-      if (last_asked_ != 0 && parsed_.words[last_asked_].text.data() != word.text.data()) {
-        last_asked_ = 0;
-        return classes_of(command, word);
-      }
-    }
-    return classify_path(paths_, command, word);
-  }
 
   bool positional(std::uint32_t index) const noexcept { return parsed_.kind_of(index) == WordKind::positional; }
 
@@ -204,91 +156,22 @@ class Matcher {
     return false;
   }
 
+  // Whether `use` returns true of an operand after the subcommand.
+  template <typename Use>
+  bool any_operand(Use use) const noexcept {
+    std::uint32_t seen = 0;
+    for (std::uint32_t i = 0; i < parsed_.count; ++i)
+      if (positional(i) && seen++ >= skip_ && use(parsed_.words[i])) return true;
+    return false;
+  }
+  static bool is_unknown(const Word& word) noexcept { return (word.flags & (word_flag::kUnknown | word_flag::kAppended)) != 0; }
+  static bool is_open(const Word& word) noexcept { return is_unknown(word) || (word.flags & word_flag::kGlob) != 0; }
   const Word* nth(std::uint32_t number) const noexcept {
     std::uint32_t seen = 0;
     for (std::uint32_t i = 0; i < parsed_.count; ++i)
       if (positional(i) && seen++ == number) return &parsed_.words[i];
     return nullptr;
   }
-  bool any_program(std::uint32_t first, std::uint32_t count, std::uint32_t start,
-                   std::uint32_t Command::*next) const noexcept {
-    for (std::uint32_t steps = 0; start != kNone && steps < kChain; ++steps) {
-      const Command& other = tree_.command(start);
-      if (matches_any(image_, first, count, keeps_names(other) ? std::string_view("cut:names") : other.program)) return true;
-      start = other.*next;
-    }
-    return false;
-  }
-  // cut -d= -f1: what is before the first equals sign of each line, and nothing of the values.
-  bool keeps_names(const Command& command) const noexcept {
-    if (command.program != "cut") return false;
-    const Word* const words = tree_.arguments(command);
-    bool equals = false, field = false;
-    for (std::uint32_t i = 0; i < command.word_count; ++i) {
-      const std::string_view text = words[i].text, after = i + 1 < command.word_count ? words[i + 1].text : std::string_view();
-      if (text == "-d=" || (text == "-d" && after == "=")) equals = true;
-      else if (text == "-f1" || (text == "-f" && after == "1")) field = true;
-      else if (text != "=" && text != "1") return false;
-    }
-    return equals && field;
-  }
-  bool reads_path(std::uint32_t table, const Command& command) const noexcept {
-    const Word* words = tree_.arguments(command);
-    if (command.program == "echo" || command.program == "printf") {
-      // What they print is text, no path; it may be a credential all the same.
-      for (std::uint32_t i = 0; i < command.word_count; ++i)
-        if (words[i].has(word_flag::kCredential) && of_classes(table, command, words[i])) return true;
-      return false;
-    }
-    for (std::uint32_t i = 0; i < command.word_count; ++i)
-      if (!words[i].text.empty() && words[i].text[0] != '-' && of_classes(table, command, words[i])) return true;
-    return false;
-  }
-  // What it prints goes into a file of the class, and nowhere else: the last thing of the command is `> FILE`.
-  bool writes_path(std::uint32_t table) const noexcept {
-    if (!is_of_tree() || command_.span.end > text_.size()) return false;
-    for (std::uint32_t i = index_ + 1; i < tree_.command_count(); ++i) {
-      const Command& other = tree_.command(i);
-      if (other.span.start > command_.span.end) break;  // of a later command; its own files come before
-      if (other.carrier != index_ || other.program != "@write" || other.span.end != command_.span.end || other.span.start > other.span.end) continue;
-      const std::string_view before = text_.substr(0, other.span.start);
-      const std::size_t sign = before.find_last_not_of(" \t");
-      if (sign == std::string_view::npos || sign == 0 || before[sign] != '>') return false;
-      const char number = before[before[sign - 1] == '>' && sign > 1 ? sign - 2 : sign - 1];
-      return (number == '1' || !ascii::is_digit(number)) && of_classes(table, other, tree_.arguments(other)[0]);
-    }
-    return false;
-  }
-  // Commands that feed this one: before it in the pipeline, or inside its words.
-  bool reads_paths(std::uint32_t table) const noexcept {
-    std::uint32_t at = command_.pipe_from;
-    for (std::uint32_t steps = 0; at != kNone && steps < kChain; ++steps) {
-      const Command& other = tree_.command(at);
-      if (reads_path(table, other) || feeds(table, at)) return true;
-      at = other.pipe_from;
-    }
-    return feeds(table, index_);
-  }
-  bool feeds(std::uint32_t table, std::uint32_t index) const noexcept {
-    const Span span = tree_.command(index).span;
-    const auto inside = [&](const Command& other) noexcept {
-      return other.span.start >= span.start && other.span.end <= span.end;
-    };
-    const std::uint32_t end = tree_.command_count() - index > kFed ? index + kFed : tree_.command_count();
-    for (std::uint32_t i = index + 1; i < end && inside(tree_.command(i)); ++i)
-      if (fed_by(table, tree_.command(i))) return true;
-    const std::uint32_t begin = index > kFed ? index - kFed : 0;
-    for (std::uint32_t i = index; i-- > begin && inside(tree_.command(i));)
-      if (fed_by(table, tree_.command(i))) return true;
-    return false;
-  }
-  bool fed_by(std::uint32_t table, const Command& other) const noexcept {
-    // The environment holds secrets too.
-    const bool substituted = (other.via & via::kSubstitution) != 0;
-    if (substituted && other.word_count == 0 && (other.program == "env" || other.program == "printenv")) return true;
-    return (other.program == "@read" || substituted) && reads_path(table, other);
-  }
-
   bool group(const record::Group& conditions) noexcept {
     const record::Condition* const end = image_.conditions.items + conditions.first + conditions.count;
     for (const record::Condition* c = image_.conditions.items + conditions.first; c != end; ++c) {
@@ -366,12 +249,9 @@ class Matcher {
           if (any(text)) return true;
         }
         return false;
-      case ConditionKind::first: {
-        const Word* word = nth(skip_);
-        return word != nullptr && any(word->text);
-      }
+      case ConditionKind::first:
       case ConditionKind::second: {
-        const Word* word = nth(skip_ + 1);
+        const Word* word = nth(skip_ + (static_cast<ConditionKind>(c.kind) == ConditionKind::second ? 1 : 0));
         return word != nullptr && any(word->text);
       }
       case ConditionKind::last: {
@@ -382,26 +262,18 @@ class Matcher {
       case ConditionKind::args_none: return !any_word(c, true);
       case ConditionKind::words_any: return any_word(c, false);
       case ConditionKind::ends_with: return parsed_.count != 0 && any(parsed_.words[parsed_.count - 1].text);
-      case ConditionKind::patterns_none: {  // patterns, and words known only when it runs; literal words are skipped
-        std::uint32_t seen = 0;
-        for (std::uint32_t i = 0; i < parsed_.count; ++i) {
-          if (!positional(i) || seen++ < skip_) continue;
-          const bool open = (parsed_.words[i].flags & (word_flag::kGlob | word_flag::kUnknown | word_flag::kAppended)) != 0;
-          if (open && any(parsed_.words[i].text)) return false;
-        }
-        return true;
-      }
+      case ConditionKind::patterns_none:  // patterns, and words known only when it runs; literal words are skipped
+        return !any_operand([&](const Word& word) noexcept { return is_open(word) && any(word.text); });
       case ConditionKind::patterns_all:
       case ConditionKind::args_all: {
         const bool patterns = static_cast<ConditionKind>(c.kind) == ConditionKind::patterns_all;
         if (!may_match(image_, c.a, c.b, parsed_.all_letters())) return false;
-        std::uint32_t seen = 0, met = 0;
-        for (std::uint32_t i = 0; i < parsed_.count; ++i) {
-          if (!positional(i) || seen++ < skip_) continue;
-          const bool open = (parsed_.words[i].flags & (word_flag::kGlob | word_flag::kUnknown | word_flag::kAppended)) != 0;
-          if (any(parsed_.words[i].text) || (patterns && !open)) ++met;
-        }
-        return met != 0 && met + skip_ == seen;
+        bool some = false;
+        const auto fails = [&](const Word& word) noexcept {
+          some = true;
+          return !any(word.text) && (!patterns || is_open(word));
+        };
+        return !any_operand(fails) && some;
       }
       case ConditionKind::count: {
         const std::uint32_t count = parsed_.positionals > skip_ ? parsed_.positionals - skip_ : 0;
@@ -418,29 +290,14 @@ class Matcher {
       case ConditionKind::inside: return any_program(c.a, c.b, command_.carrier, &Command::carrier);
       case ConditionKind::reads_paths: return reads_paths(c.a);
       case ConditionKind::writes_paths: return writes_path(c.a);
-      case ConditionKind::unknown_args: {
-        bool unknown = false;
-        std::uint32_t seen = 0;
-        for (std::uint32_t i = 0; i < parsed_.count && !unknown; ++i)
-          unknown = positional(i) && seen++ >= skip_ &&
-                    (parsed_.words[i].flags & (word_flag::kUnknown | word_flag::kAppended)) != 0;
-        return unknown == (c.a != 0);
-      }
+      case ConditionKind::unknown_args: return any_operand(is_unknown) == (c.a != 0);
       case ConditionKind::input: return command_.has_input && matches_any(image_, c.a, c.b, command_.input.text);
       case ConditionKind::dialects: return (c.a >> static_cast<std::uint32_t>(command_.dialect)) & 1;
     }
     return false;
   }
 
-  const Image& image_;
-  KnownPaths& paths_;
-  const Tree& tree_;
-  const std::string_view text_;
-  const Command& command_;
-  std::uint32_t index_;
-  const Parsed& parsed_;
   std::uint32_t skip_ = 0;  // positionals that belong to the subcommand
-  mutable std::uint32_t last_asked_ = 0;
 };
 
 }  // namespace tipstaff::gate::rules

@@ -23,7 +23,7 @@ struct Bits {
 inline bool in_mask(const record::Mask& mask, std::uint32_t bit) noexcept { return (mask.bits[bit >> 5] >> (bit & 31)) & 1; }
 
 enum class WordKind : std::uint8_t { positional, option, value, terminator };
-constexpr std::uint32_t kWords = 4096;  // as many as a tree of 1 MiB holds; what lies beyond is read as positional
+constexpr std::uint32_t kWords = limits::kWords;  // what lies beyond is read as positional
 constexpr std::uint8_t kNoBit = 255;
 constexpr std::uint32_t kUnclassified = 0xffffffffu;
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tipstaff/gate/tree/command_writer.hpp"
+#include "tipstaff/gate/tree/name_signs.hpp"
 
 namespace tipstaff::gate::program {
 
@@ -30,17 +31,19 @@ struct Token {
   char quote = 0;
   bool glob = false;           // </etc/*>: the files that match
 
-  bool is(std::string_view mark) const noexcept {
-    return kind == Kind::mark && text.size() == mark.size() && text[0] == mark[0] && ascii::same_bytes(text, mark);
+  [[gnu::always_inline]] bool is(std::string_view mark) const noexcept {
+    return kind == Kind::mark && text.size() == mark.size() && text[0] == mark[0] && (mark.size() == 1 || ascii::same_bytes(text, mark));
   }
   bool is_name(std::string_view name) const noexcept { return kind == Kind::name && sigil == 0 && text == name; }
   bool is_one_of(std::string_view names) const noexcept { return kind == Kind::name && sigil == 0 && ascii::one_of(text, names); }
+  bool is_one_of(const Words& names) const noexcept { return kind == Kind::name && sigil == 0 && names.has(text); }
   // Whether a value ends here, so that a slash after it divides.
   bool ends_value() const noexcept {
     if (kind == Kind::mark) return is(")") || is("]") || is("}");
     if (kind == Kind::name && sigil == 0) {
-      return !ascii::one_of(text, "return if unless while until and or not in of case typeof void delete new throw elsif when then split "
-                                  "grep map join push puts print else do yield await x");
+      static constexpr Words kBefore("return if unless while until and or not in of case typeof void delete new throw elsif when then split grep map "
+          "join push puts print else do yield await x");
+      return !kBefore.has(text);
     }
     return kind != Kind::end;
   }

@@ -14,7 +14,13 @@ class Condition {
       : at_(cursor), table_(table.substr(table.rfind('.') + 1)), joins_itself_(joins_itself) {}
 
   // Reads from after WHERE to what ends the condition, which stays the current token.
-  Truth read(std::uint32_t level = 0) noexcept {
+  Truth read() noexcept {
+    const Truth truth = read(0);
+    return too_deep_ ? Truth::always : truth;  // what cannot be told narrows nothing
+  }
+
+ private:
+  Truth read(std::uint32_t level) noexcept {
     Truth any = conjunction(level);
     const Shape first = shape_;
     while (at_.token().is_one_of("or xor") || is_doubled('|')) {
@@ -33,14 +39,12 @@ class Condition {
     shape_ = {};
     return any;
   }
-
- private:
   // What a condition says, apart from whether it is negated; no hash where that is not known.
   struct Shape {
     std::uint64_t hash = 0;
     bool negated = false;
   };
-  static constexpr std::uint32_t kDeepest = 16, kParts = 5;
+  static constexpr std::uint32_t kDeepest = 32, kParts = 5;
   static constexpr std::string_view kNow = "now getdate sysdate current_timestamp current_date localtimestamp utc_timestamp clock_timestamp getutcdate sysdatetime";
   static constexpr std::string_view kFunctions =
       "now getdate sysdate current_timestamp current_date localtimestamp utc_timestamp clock_timestamp getutcdate sysdatetime length char_length octet_length len";
@@ -159,6 +163,7 @@ class Condition {
   }
 
   Truth term(std::uint32_t level) noexcept {
+    too_deep_ = too_deep_ || (level >= kDeepest && (at_.token().is("not") || at_.token().is_mark('!') || at_.token().is_mark('(')));
     if (at_.token().is("not") || at_.token().is_mark('!')) {
       at_.advance();
       const Truth inner = level < kDeepest ? term(level + 1) : Truth::unknown;
@@ -315,7 +320,7 @@ class Condition {
 
   Cursor& at_;
   std::string_view table_;
-  bool joins_itself_;
+  bool joins_itself_, too_deep_ = false;
   Shape shape_;  // of the last part that was read
 };
 

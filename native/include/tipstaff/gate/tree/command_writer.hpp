@@ -3,6 +3,7 @@
 
 #include "tipstaff/gate/tree/ascii.hpp"
 #include "tipstaff/gate/tree/dialects.hpp"
+#include "tipstaff/gate/tree/raw.hpp"
 
 namespace tipstaff::gate {
 
@@ -23,6 +24,26 @@ inline Known unknown_text(Span span) noexcept {
   static constexpr char kBlank[] = {kUnknownPart};
   return Known{std::string_view(kBlank, 1), span, false, word_flag::kUnknown};
 }
+
+// A list while it is put together. What there is no room for is one item that is not known.
+template <std::uint32_t N>
+class Items {
+ public:
+  void add(const Known& item) noexcept {
+    if (count_ < N) {
+      new (&items_[count_++]) Known(item);
+    } else {
+      items_[N - 1] = unknown_text(item.span);
+    }
+  }
+  const Known* begin() const noexcept { return &items_[0]; }
+  const Known* end() const noexcept { return &items_[0] + count_; }
+  std::uint32_t size() const noexcept { return count_; }
+
+ private:
+  Raw<Known, N> items_;
+  std::uint32_t count_ = 0;
+};
 
 // One command while it is written. Words of two commands must not mix: end() one before the next begins.
 class CommandWriter {

@@ -28,11 +28,18 @@ void read_make(Reader& reader, const Code& code, std::string_view target,
                const Frame& frame) noexcept;                                               // shell.cpp
 void read_crontab(Reader& reader, const Code& code, const Frame& frame) noexcept;          // shell.cpp
 
-// Reads code of a dialect one level deeper; past limits::kDepth it says so instead.
+// Reads code of a dialect one level deeper; past limits::kDepth and limits::kMadeBytes it says so instead.
 inline void read_code(Reader& reader, Dialect dialect, const Code& code, Frame frame) noexcept {
   if (frame.depth >= limits::kDepth || reader.out_of_stack()) {
     reader.tree->add_uncertainty(Unresolved::depth, code.origin, frame.carrier);
     return;
+  }
+  if (!code.verbatim) {
+    if (code.text.size() > reader.made_bytes) {
+      reader.tree->add_uncertainty(Unresolved::limit, code.origin, frame.carrier);
+      return;
+    }
+    reader.made_bytes -= code.text.size();
   }
   ++frame.depth;
   Node node;

@@ -35,8 +35,10 @@ struct Frame {
 namespace limits {
 constexpr std::uint32_t kDepth = 24;
 constexpr std::size_t kScriptBytes = 256 * 1024;
+constexpr std::uint32_t kWords = 4096;      // of one command, as many as a tree of 1 MiB holds
 constexpr std::uint32_t kExpansions = 256;  // words that one word may become
 constexpr std::size_t kNestedBytes = 4 * 1024 * 1024;  // text that is read again or deeper, all of it together
+constexpr std::size_t kMadeBytes = 1024 * 1024;        // code that programs put together, all of it together
 constexpr std::size_t kStackBytes = 112 * 1024;        // what a level takes until it asks again, twice
 }  // namespace limits
 
@@ -45,6 +47,7 @@ struct Reader {
   Tree* tree;
   const Surroundings* surroundings;
   std::size_t nested_bytes = limits::kNestedBytes;  // what is left of them
+  std::size_t made_bytes = limits::kMadeBytes;
 
   // Whether no more levels fit on the stack: asked wherever reading goes one deeper.
   bool out_of_stack() const noexcept {

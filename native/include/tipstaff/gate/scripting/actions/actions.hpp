@@ -74,21 +74,15 @@ class Actions : protected Texts {
   }
   // One of several texts where one is expected.
   Value act_for_each(Action action, const Arguments& arguments, Span span, string_view name) noexcept {
-    Known made[kEach];
+    Items<kEach> made;
     const Value several = arguments.at(0);
-    std::uint32_t n = 0;
-    for (; n < several.count && n < kEach; ++n) {
+    for (std::uint32_t i = 0; i < several.count; ++i) {
       Arguments each = arguments;
-      each.value[0] = text_value(memory_.item(several.first + n));
+      each.value[0] = text_value(memory_.item(several.first + i));
       if (action == Action::code_point) each.value[0].kind = Value::number;
-      made[n] = known_or_blank(act(action, each, span, name), span);
+      made.add(i < kEach ? known_or_blank(act(action, each, span, name), span) : unknown_text(span));
     }
-    Value result;
-    result.kind = Value::any;
-    result.first = memory_.item_count();
-    for (std::uint32_t i = 0; i < n; ++i) {
-      if (memory_.add_item(made[i])) ++result.count;
-    }
+    const Value result = kept(made, Value::any);
     return result.count > 0 ? result : Value{};
   }
 
@@ -126,13 +120,12 @@ class Actions : protected Texts {
       case Action::exec_vector:
       case Action::spawn_vector: {
         const std::uint32_t path = action == Action::spawn_vector ? 1 : 0;
-        Known items[64];
-        std::uint32_t n = 0;
-        items[n++] = known_or_blank(arguments.at(path), span);
+        Items<64> items;
+        items.add(known_or_blank(arguments.at(path), span));
         const Value& list = arguments.at(path + 1);
-        for (std::uint32_t i = 1; i < list.count && n < 64 && list.kind == Value::list; ++i) items[n++] = memory_.item(list.first + i);
-        if (list.kind != Value::list) items[n++] = unknown_text(span);
-        run_words(items, n, span);
+        for (std::uint32_t i = 1; i < list.count && list.kind == Value::list; ++i) items.add(memory_.item(list.first + i));
+        if (list.kind != Value::list) items.add(unknown_text(span));
+        run_words(items.begin(), items.size(), span);
         return Value{};
       }
       case Action::remove_tree: return remove(arguments, span, "-r", "-f");
@@ -290,14 +283,13 @@ class Actions : protected Texts {
       }
       case Action::sql:
         if (first.kind == Value::list && first.count > 0 && ascii::one_of(name.substr(name.rfind('.') + 1), "raw execute exec")) {  // git.raw(["reset", "--hard"]), execute(["git", ...])
-          Known items[64];
-          std::uint32_t n = 0;
+          Items<64> items;
           if (!ascii::equals(memory_.item(first.first).text, "git")) {
             if (code_.text.find("git") == string_view::npos) return Value{};
-            items[n++] = Known{"git", span, false, 0};
+            items.add(Known{"git", span, false, 0});
           }
-          for (std::uint32_t i = 0; i < first.count && n < 64; ++i) items[n++] = memory_.item(first.first + i);
-          run_words(items, n, span);
+          for (std::uint32_t i = 0; i < first.count; ++i) items.add(memory_.item(first.first + i));
+          run_words(items.begin(), items.size(), span);
           return Value{};
         }
         if (first.kind == Value::text && (ascii::starts_with(first.known.text, "rm ") || ascii::starts_with(first.known.text, "sudo "))) run_shell(first, span);  // of a connection to a machine
@@ -356,6 +348,7 @@ class Actions : protected Texts {
   Dialect dialect_;
   Span connect_span_, shell_span_;
   std::uint32_t feeds_ = 0;
+  bool feeds_reported_ = false;
   bool connects_ = false, duplicates_ = false, has_shell_ = false, fetched_ = false;
 };
 

@@ -103,9 +103,9 @@ inline Value Actions::open_perl(const Arguments& arguments, Span span) noexcept 
   const string_view mode = ascii::trim(text.text);
   if (arguments.count > 2) {
     if (mode.find('|') != string_view::npos) {
-      Known items[8];
+      Known items[Arguments::kMost];
       std::uint32_t n = 0;
-      for (std::uint32_t i = 2; i < arguments.count && n < 8; ++i) items[n++] = known_or_blank(arguments.at(i), span);
+      for (std::uint32_t i = 2; i < arguments.count; ++i) items[n++] = known_or_blank(arguments.at(i), span);
       if (n == 1) {
         run_code(Dialect::shell, items[0]);
       } else {

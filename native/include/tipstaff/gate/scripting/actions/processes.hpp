@@ -44,10 +44,9 @@ inline void Actions::run_list(const Value& list, Span span) noexcept {
     tree_.add_uncertainty(Unresolved::program, span, frame_.carrier);
     return;
   }
-  Known items[64];
-  std::uint32_t n = 0;
-  for (; n < list.count && n < 64; ++n) items[n] = memory_.item(list.first + n);
-  run_words(items, n, span);
+  Items<64> items;
+  for (std::uint32_t i = 0; i < list.count; ++i) items.add(memory_.item(list.first + i));
+  run_words(items.begin(), items.size(), span);
 }
 
 // What a reverse shell is made of.
@@ -79,7 +78,7 @@ inline Value Actions::started(const Arguments& arguments, Span span) noexcept {
   if (list != nullptr) {
     QuotedWords quoted(tree_);
     if (list != &first) quoted.word(first.is_text() ? first.known.text : string_view("\x01", 1));
-    for (std::uint32_t i = 0; i < list->count && i < 64; ++i) quoted.word(memory_.item(list->first + i).text);
+    for (std::uint32_t i = 0; i < list->count; ++i) quoted.word(memory_.item(list->first + i).text);
     if (!quoted.fits()) {
       tree_.set_full();
       return Value{};
@@ -104,9 +103,13 @@ inline bool Actions::is_shell(string_view command) noexcept {
 
 // What a program that was started gets to read: as if it were piped into it.
 inline void Actions::feed(const Value& process, const Value& text, Span span) noexcept {
-  constexpr std::uint32_t kMost = 32;  // of very many, only shells are worth a word
-  if (process.kind != Value::process || ++feeds_ > kMost) {
-    if (feeds_ == kMost + 1 && is_shell(process.known.text)) tree_.add_uncertainty(Unresolved::code, span, frame_.carrier);
+  constexpr std::uint32_t kMost = 32;  // of very many, only shells are worth a word, and once
+  if (process.kind != Value::process) return;
+  if (++feeds_ > kMost) {
+    if (!feeds_reported_ && is_shell(process.known.text)) {
+      feeds_reported_ = true;
+      tree_.add_uncertainty(Unresolved::code, span, frame_.carrier);
+    }
     return;
   }
   const bool known = text.is_text() && text.known.text.size() <= kLongestMade;
@@ -150,27 +153,25 @@ inline Value Actions::run_several(const Arguments& arguments, Span span) noexcep
     run_shell(arguments.at(first), span);
     return Value{};
   }
-  Known items[64];
-  std::uint32_t n = 0;
-  for (std::uint32_t i = first; i < arguments.count && n < 64; ++i) {
+  Items<64> items;
+  for (std::uint32_t i = first; i < arguments.count; ++i) {
     const Value& value = arguments.at(i);
     if (value.kind == Value::options) continue;
     if (value.kind == Value::list) {
-      for (std::uint32_t k = 0; k < value.count && n < 64; ++k) items[n++] = memory_.item(value.first + k);
+      for (std::uint32_t k = 0; k < value.count; ++k) items.add(memory_.item(value.first + k));
     } else {
-      items[n++] = known_or_blank(value, span);
+      items.add(known_or_blank(value, span));
     }
   }
-  run_words(items, n, span);
+  run_words(items.begin(), items.size(), span);
   return Value{};
 }
 
 inline Value Actions::run_from(const Arguments& arguments, std::uint32_t path, Span span) noexcept {
-  Known items[16];
-  std::uint32_t n = 0;
-  items[n++] = known_or_blank(arguments.at(path), span);
-  for (std::uint32_t i = path + 2; i < arguments.count && n < 16; ++i) items[n++] = known_or_blank(arguments.at(i), span);
-  run_words(items, n, span);
+  Items<16> items;
+  items.add(known_or_blank(arguments.at(path), span));
+  for (std::uint32_t i = path + 2; i < arguments.count; ++i) items.add(known_or_blank(arguments.at(i), span));
+  run_words(items.begin(), items.size(), span);
   return Value{};
 }
 
@@ -194,17 +195,16 @@ inline Value Actions::run(const Arguments& arguments, Span span) noexcept {
     return Value{};
   }
   if (list != nullptr && language_ != Language::python && (first.is_text() || first.kind == Value::unknown || first.kind == Value::object)) {
-    Known items[64];
-    std::uint32_t n = 0;
+    Items<64> items;
     if ((arguments.bits & option::kShell) != 0 && first.is_text()) {  // all of it is one text then
       Known text = first.known;
       for (std::uint32_t i = 0; i < list->count; ++i) text = joined(text, " ", memory_.item(list->first + i));
       run_code(Dialect::shell, text);
       return Value{};
     }
-    items[n++] = first.is_text() ? first.known : unknown_text(span);
-    for (std::uint32_t i = 0; i < list->count && n < 64; ++i) items[n++] = memory_.item(list->first + i);
-    run_words(items, n, span);
+    items.add(first.is_text() ? first.known : unknown_text(span));
+    for (std::uint32_t i = 0; i < list->count; ++i) items.add(memory_.item(list->first + i));
+    run_words(items.begin(), items.size(), span);
     return Value{};
   }
   if (first.is_text()) {

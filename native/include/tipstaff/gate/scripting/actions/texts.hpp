@@ -37,8 +37,8 @@ class Texts {
       sum.first = memory_.item_count();
       sum.count = 0;
       for (const Value* part : {&a, &b}) {
-        for (std::uint32_t i = 0; i < part->count; ++i) {
-          if (memory_.add_item(Known(memory_.item(part->first + i)))) ++sum.count;
+        for (std::uint32_t i = 0; i < part->count; ++i, ++sum.count) {
+          if (!memory_.add_item(Known(memory_.item(part->first + i)))) return Value{};
         }
       }
       return sum;
@@ -52,20 +52,24 @@ class Texts {
     const Value& many = a.kind == Value::any ? a : b;
     const Value& one = a.kind == Value::any ? b : a;
     const Known other = one.kind == Value::any ? unknown_text(span) : known_or_blank(one, span);
-    Value sum;
-    sum.kind = Value::any;
-    const std::uint32_t count = many.count;
-    Known made[kEach];
-    std::uint32_t n = 0;
-    for (; n < count && n < kEach; ++n) {
-      const Known item = memory_.item(many.first + n);
-      made[n] = a.kind == Value::any ? joined(item, {}, other) : joined(other, {}, item);
+    Items<kEach> made;
+    for (std::uint32_t i = 0; i < many.count; ++i) {
+      const Known item = memory_.item(many.first + i);
+      made.add(i >= kEach ? unknown_text(span) : a.kind == Value::any ? joined(item, {}, other) : joined(other, {}, item));
     }
-    sum.first = memory_.item_count();
-    for (std::uint32_t i = 0; i < n; ++i) {
-      if (memory_.add_item(made[i])) ++sum.count;
+    return kept(made, Value::any);
+  }
+  // Nothing that is known where there is no room.
+  template <std::uint32_t N>
+  Value kept(const Items<N>& items, Value::Kind kind) noexcept {
+    Value list;
+    list.kind = kind;
+    list.first = memory_.item_count();
+    for (const Known& item : items) {
+      if (!memory_.add_item(item)) return Value{};
+      ++list.count;
     }
-    return sum;
+    return list;
   }
   // Paths are joined: an absolute one starts over.
   Value join(const Value& a, const Value& b, Span span) noexcept {
@@ -83,7 +87,8 @@ class Texts {
     value.kind = Value::any;
     value.first = memory_.item_count();
     for (const Value* one : {&a, &b}) {
-      if (memory_.add_item(known_or_blank(*one, span))) ++value.count;
+      if (!memory_.add_item(known_or_blank(*one, span))) return Value{};
+      ++value.count;
     }
     return value;
   }

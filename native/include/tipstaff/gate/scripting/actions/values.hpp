@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tipstaff/gate/scripting/lexer.hpp"
+#include "tipstaff/gate/tree/variables.hpp"
 
 namespace tipstaff::gate::program {
 
@@ -46,52 +47,34 @@ struct Value {
   }
 };
 
-struct Variable {
-  std::string_view name;
-  Value value;
-};
-
 // The items of lists, and the variables, of one program.
 class Memory {
  public:
-  static constexpr std::uint32_t kItems = 192;
-  static constexpr std::uint32_t kVariables = 64;
+  static constexpr std::uint32_t kItems = 256, kVariables = 256;
 
   std::uint32_t item_count() const noexcept { return item_count_; }
   const Known& item(std::uint32_t index) const noexcept { return items_[index]; }
   bool add_item(const Known& item) noexcept {
     if (item_count_ == kItems) return false;
-    items_[item_count_++] = item;
+    new (&items_[item_count_++]) Known(item);
     return true;
   }
-  const Value* find(std::string_view name) const noexcept {
-    for (std::uint32_t i = 0; i < variable_count_; ++i) {
-      if (variables_[i].name == name) return &variables_[i].value;
-    }
-    return nullptr;
-  }
+  const Value* find(std::string_view name) const noexcept { return variables_.find(name); }
+  // Names of modules and functions are kept longest, since texts that are not known are asked about where they are used.
   void bind(std::string_view name, const Value& value) noexcept {
-    for (std::uint32_t i = 0; i < variable_count_; ++i) {
-      if (variables_[i].name == name) {
-        variables_[i].value = value;
-        return;
-      }
-    }
-    if (variable_count_ < kVariables) {
-      variables_[variable_count_++] = Variable{name, value};
-    } else if (value.kind != Value::unknown) {
-      variables_[oldest_++ % kVariables] = Variable{name, value};  // what was known longest ago is forgotten
-    }
+    variables_.bind(name, value, value.kind != Value::unknown, [](const Value& one) noexcept { return one.kind == Value::object || one.kind == Value::function; });
   }
+  // Whether it is not known any more what some name stands for, so that its calls are missed.
+  bool lost_names() const noexcept { return variables_.lost(); }
 
  private:
-  Known items_[kItems];
-  Variable variables_[kVariables];
-  std::uint32_t item_count_ = 0, variable_count_ = 0, oldest_ = 0;
+  Raw<Known, kItems> items_;
+  Variables<Value, kVariables> variables_;
+  std::uint32_t item_count_ = 0;
 };
 
 struct Arguments {
-  static constexpr std::uint32_t kMost = 8;
+  static constexpr std::uint32_t kMost = 12;
   Value value[kMost];
   std::uint32_t count = 0;    // of those that are kept
   std::uint32_t written = 0;  // of all
@@ -104,6 +87,13 @@ struct Arguments {
   bool has_input = false;
   bool remote = false;        // something from the network is among them
 
+  void add(const Value& one) noexcept {
+    if (count < kMost) {
+      value[count++] = one;
+    } else {
+      value[kMost - 1] = Value{};  // more than there is room for: what is there is not known
+    }
+  }
   const Value& at(std::uint32_t index) const noexcept {
     static constexpr Value kNothing{};
     return index < count ? value[index] : kNothing;

@@ -18,7 +18,7 @@ class LibraryCalls {
         bare_(language == Language::ruby || language == Language::perl), variables_(language), origins_(language) {}
 
   void read() noexcept {
-    if (code_.text.size() > kLongest) return;
+    if (code_.text.size() > kLongest) return reader_.tree->add_uncertainty(Unresolved::code, code_.origin, frame_.carrier);
     bool any = holds_taking(code_.text);
     for (const std::string_view sign : {std::string_view(".del"), std::string_view(".rm("), std::string_view(".push("), std::string_view(".to_sql("), std::string_view("'rm -"), std::string_view("olicy("), std::string_view(".put_"), std::string_view(".create_access"), std::string_view(".authorize_"), std::string_view("call_command"), std::string_view(".updateMany({}"), std::string_view(".synchronize("), std::string_view(".all().update("), std::string_view("objects.update("), std::string_view(".query.update("), std::string_view("DELETE"), std::string_view("scale"), std::string_view("force"), std::string_view("FLUSH")})
       any = any || code_.text.find(sign) != std::string_view::npos;
@@ -39,7 +39,7 @@ class LibraryCalls {
 
  private:
   static constexpr std::size_t kLongest = 1 << 20;
-  static constexpr std::uint32_t kLevels = ChainVariables::kLevels, kMost = 48, kArguments = 40, kArgumentBytes = 400, kItem = 72;
+  static constexpr std::uint32_t kLevels = ChainVariables::kLevels, kMost = 512, kArguments = 40, kArgumentBytes = 400, kItem = 72;
 
   struct Chain {
     char text[176];
@@ -63,6 +63,7 @@ class LibraryCalls {
 
   void pass() noexcept {
     for (Token token = lexer_.next(); token.kind != Kind::end && emitted_ < kMost; token = lexer_.next()) take(token);
+    if (emitted_ == kMost) reader_.tree->add_uncertainty(Unresolved::code, code_.origin, frame_.carrier);
     end_chain();
   }
 
@@ -97,8 +98,10 @@ class LibraryCalls {
   void name(const Token& token) noexcept {
     if (!chain().joins && begins_import(token)) return;
     const bool defined = defines_;
-    defines_ = !chain().joins && token.is_one_of("def function sub fn func");
-    if (!chain().joins && !bare_ && token.is_one_of("new await return yield")) {  // new (require("x").Client)(y)
+    static constexpr Words kDefining("def function sub fn func");
+    defines_ = !chain().joins && token.is_one_of(kDefining);
+    static constexpr Words kPrefixes("new await return yield");
+    if (!chain().joins && !bare_ && token.is_one_of(kPrefixes)) {  // new (require("x").Client)(y)
       end_chain();
       return restart(token.stop);
     }
@@ -152,7 +155,8 @@ class LibraryCalls {
   }
   // A statement that imports, or takes what a chain gives apart; read to its end, or to the chain.
   bool begins_import(const Token& token) noexcept {
-    if (language_ == Language::node ? !token.is_one_of("import const let var") : language_ != Language::python || !token.is_one_of("import from")) return false;
+    static constexpr Words kNode("import const let var"), kPython("import from");
+    if (language_ == Language::node ? !token.is_one_of(kNode) : language_ != Language::python || !token.is_one_of(kPython)) return false;
     end_chain();
     restart(token.stop);
     if (origins_.read(token, code_.text, &lexer_)) return true;
@@ -303,9 +307,11 @@ class LibraryCalls {
       return true;
     }
     if (name == "update" || asks_for_deletion(arguments)) return true;
-    if (ascii::one_of(name, "sendcommand send_command execute_command command command! cmd exec!")) return has("rm -") || holds_taking(arguments);
+    static constexpr Words kCommands("sendcommand send_command execute_command command command! cmd exec!");
+    if (kCommands.has(name)) return has("rm -") || holds_taking(arguments);
     if (mutates_ && find_folded(arguments.substr(0, kArgumentBytes), "mutation") != std::string_view::npos) return true;
-    if (ascii::one_of(name, "send sendall write sendline execute_kw rpc invoke")) return has("flush_all") || has("FLUSH") || has("unlink") || has("delete");
+    static constexpr Words kSends("send sendall write sendline execute_kw rpc invoke");
+    if (kSends.has(name)) return has("flush_all") || has("FLUSH") || has("unlink") || has("delete");
     if (name == "new") return std::string_view(chains_[level_].text, chains_[level_].size).find("http.delete.") != std::string_view::npos;  // Net::HTTP::Delete.new
     if (name.find("scale") != std::string_view::npos) return has("0");
     if (name == "checkout") return has("force");
@@ -331,8 +337,10 @@ class LibraryCalls {
     Chain& now = chain();
     if (level_ == 0 || !now.named || now.last == 0 || bare_) return;
     const Chain& outer = chains_[level_ - 1];
+    static constexpr Words kEach("map foreach each apply submit starmap imap imap_unordered map_async pmap run_in_executor to_thread partial thread "
+        "each_with_index run_sync gather");
     if (!outer.named || outer.brackets || verb_of(now.written).verb.empty() ||
-        !ascii::one_of(outer.written, "map foreach each apply submit starmap imap imap_unordered map_async pmap run_in_executor to_thread partial thread each_with_index run_sync gather")) {
+        !kEach.has(outer.written)) {
       return;
     }
     now.takes = true;
@@ -370,6 +378,7 @@ class LibraryCalls {
     note(writer, "--verb=", verb.verb);
     note(writer, "--what=", verb.what);
     note(writer, "--from=", now.from);
+    if (now.from.empty() && origins_.lost()) reader_.tree->add_uncertainty(Unresolved::code, span, frame_.carrier);
     writer.end();
   }
   void note(CommandWriter& writer, std::string_view option, std::string_view value) noexcept {

@@ -21,6 +21,7 @@ class ChainNames {
   };
 
   const Bound* find(std::string_view name) const noexcept {
+    if (!signs_.may_have(name)) return nullptr;
     for (std::uint32_t i = 0; i < count_; ++i)
       if (bounds_[i].name == name) return &bounds_[i];
     return nullptr;
@@ -47,6 +48,7 @@ class ChainNames {
     if (slot == nullptr) slot = count_ < kMost ? &bounds_[count_++] : &bounds_[oldest_++ % kMost];
     const std::size_t room = sizeof slot->text - kEach.size();
     if (chain.size() > room) chain.remove_prefix(chain.size() - room);
+    signs_.add(name);
     slot->name = name;
     slot->from = from;
     each = each || ascii::ends_with(chain, ".next()");  // of a cursor
@@ -63,6 +65,7 @@ class ChainNames {
   static constexpr std::uint32_t kMost = 24, kLongest = 400;
   static constexpr std::string_view kEach = ".@each";
   Bound bounds_[kMost];
+  NameSigns signs_;
   std::uint32_t count_ = 0, oldest_ = 0;
   bool any_each_ = false;
 };
@@ -96,8 +99,9 @@ class ChainVariables {
   }
   // A name that begins no chain, but a variable or a word before one. `before` is the chain that ended there.
   bool takes(const Token& token, std::string_view before, std::string_view from, std::uint32_t level) noexcept {
+    static constexpr Words kLoops("for foreach"), kFunctions("async function fn");
     const bool word = token.sigil == 0;
-    if (word && ascii::one_of(token.text, "for foreach")) {
+    if (word && kLoops.has(token.text)) {
       looping_ = true;
       loop_ = language_ == Language::perl ? std::string_view("_") : std::string_view();
       return true;
@@ -124,7 +128,7 @@ class ChainVariables {
       }
       return true;
     }
-    if (!accepts_ || (word && ascii::one_of(token.text, "async function fn"))) return false;
+    if (!accepts_ || (word && kFunctions.has(token.text))) return false;
     if (token.sigil == ':') return accepts_ = false;  // each(&:destroy)
     accepts_ = false;
     names_.bind(token.text, std::string_view(list_, list_size_), list_each_, list_from_);
@@ -132,8 +136,8 @@ class ChainVariables {
   }
   // CHAIN.forEach( and the like: `chain` without its last name.
   void begins_callback(std::string_view chain, std::string_view last, std::string_view from) noexcept {
-    constexpr std::string_view kEach = "map flatmap flat_map in_batches each_with_index each_entry eachasync eachseries eachlimit every some";
-    const bool each = ascii::ends_with(last, "each") || ascii::one_of(last, kEach);
+    static constexpr Words kEach("map flatmap flat_map in_batches each_with_index each_entry eachasync eachseries eachlimit every some");
+    const bool each = ascii::ends_with(last, "each") || kEach.has(last);
     if (each || last == "then") accept(chain, each, from);
   }
   void begins_block(std::string_view chain, std::string_view from) noexcept {

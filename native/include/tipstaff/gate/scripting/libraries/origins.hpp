@@ -12,10 +12,14 @@ class Origins {
 
   // Nothing where the name is not imported.
   std::string_view find(std::string_view name) const noexcept {
+    if (!names_.may_have(name)) return {};
     for (std::uint32_t i = 0; i < count_; ++i)
       if (imports_[i].name == name) return imports_[i].module;
     return {};
   }
+
+  // Whether there were more imports than there is room for.
+  bool lost() const noexcept { return oldest_ != 0; }
 
   // A statement that imports, at its first word: binds its names and moves `lexer` past it. False where it is not one.
   bool read(const Token& first, std::string_view text, Lexer* lexer) noexcept {
@@ -28,7 +32,8 @@ class Origins {
 
   // The module that require("x"), import("x") or __import__("x") gives; `inside` is what its brackets hold.
   static std::string_view required(std::string_view function, std::string_view inside) noexcept {
-    if (!ascii::one_of(function, "require import __import__ import_module")) return {};
+    static constexpr Words kRequires("require import __import__ import_module");
+    if (!kRequires.has(function)) return {};
     inside = ascii::trim(inside);
     if (inside.size() < 3 || (inside[0] != '"' && inside[0] != '\'' && inside[0] != '`')) return {};
     return inside.substr(1, inside.find(inside[0], 1) - 1);
@@ -38,11 +43,12 @@ class Origins {
   struct Import {
     std::string_view name, module;
   };
-  static constexpr std::uint32_t kMost = 32, kTokens = 96;
+  static constexpr std::uint32_t kMost = 128, kTokens = 512;
 
   void add(std::string_view name, std::string_view module) noexcept {
     if (name.empty() || module.empty()) return;
-    imports_[count_ < kMost ? count_++ : oldest_++ % kMost] = {name, module};
+    names_.add(name);
+    new (&imports_[count_ < kMost ? count_++ : oldest_++ % kMost]) Import{name, module};
   }
   // A dotted name from `token` on; `token` is then what follows it, and `lexer` where that begins.
   static std::string_view dotted(std::string_view text, Token* token, Lexer* lexer) noexcept {
@@ -149,8 +155,9 @@ class Origins {
     return true;
   }
 
-  static constexpr std::uint32_t kNames = 12;
-  Import imports_[kMost];
+  static constexpr std::uint32_t kNames = 64;
+  Raw<Import, kMost> imports_;
+  NameSigns names_;
   Language language_;
   std::uint32_t count_ = 0, oldest_ = 0;
 };

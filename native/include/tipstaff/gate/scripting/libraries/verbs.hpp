@@ -2,8 +2,10 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <iterator>
 
-#include "tipstaff/gate/tree/ascii.hpp"
+#include "tipstaff/gate/tree/name_signs.hpp"
 
 namespace tipstaff::gate::program {
 
@@ -23,10 +25,19 @@ constexpr std::array<std::uint32_t, 32> make_taking_pairs() {
 }
 inline constexpr std::array<std::uint32_t, 32> kTakingPairs = make_taking_pairs();
 
+// For each first letter, the stems that begin with it, a bit each.
+constexpr std::array<std::uint64_t, 32> make_taking_stems() {
+  static_assert(std::size(kTakingAway) <= 64);
+  std::array<std::uint64_t, 32> stems{};
+  for (std::size_t i = 0; i < std::size(kTakingAway); ++i) stems[kTakingAway[i][0] & 31] |= std::uint64_t{1} << i;
+  return stems;
+}
+inline constexpr std::array<std::uint64_t, 32> kTakingStems = make_taking_stems();
+
 inline bool begins_taking(std::string_view text) noexcept {
-  const char first = text.empty() ? '\0' : ascii::lower(text[0]);
-  for (const std::string_view stem : kTakingAway)
-    if (stem[0] == first && ascii::starts_with(text, stem)) return true;
+  if (text.empty()) return false;
+  for (std::uint64_t left = kTakingStems[text[0] & 31]; left != 0; left &= left - 1)
+    if (ascii::starts_with(text, kTakingAway[__builtin_ctzll(left)])) return true;
   return false;
 }
 inline bool holds_taking(std::string_view text) noexcept {
@@ -66,15 +77,19 @@ inline Verb verb_of(std::string_view name) noexcept {
     }
     const std::size_t size = first_word(name);
     const std::string_view word = name.substr(0, size);
-    if (ascii::one_of(word, "delete del destroy remove rm drop purge terminate truncate wipe flush reset revoke erase empty clear clean nuke undeploy rollback downgrade uninstall "
-                            "deactivate disable deregister unregister discard expire decommission unlink detach expunge undefine cancel obliterate kill stop shutdown prune trash "
-                            "archive suspend evict deprovision teardown")) {
+    static constexpr Words kVerbs("delete del destroy remove rm drop purge terminate truncate wipe flush reset revoke erase empty clear clean nuke "
+        "undeploy rollback downgrade uninstall deactivate disable deregister unregister discard expire decommission unlink "
+        "detach expunge undefine cancel obliterate kill stop shutdown prune trash archive suspend evict deprovision "
+        "teardown");
+    if (kVerbs.has(word)) {
       std::string_view what = name.substr(size);
       while (!what.empty() && what[0] == '_') what.remove_prefix(1);
       return {word, what};
     }
-    if (ascii::one_of(word, "is can has should may on off before after pre post get set list show describe find count test mock assert expect confirm ask handle allow add create make build "
-                            "new no not without never when if wait undo log print format parse to from with will did was")) {
+    static constexpr Words kBefore("is can has should may on off before after pre post get set list show describe find count test mock assert expect "
+        "confirm ask handle allow add create make build new no not without never when if wait undo log print format parse "
+        "to from with will did was");
+    if (kBefore.has(word)) {
       return {};
     }
     name.remove_prefix(size);

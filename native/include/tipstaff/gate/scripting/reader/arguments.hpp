@@ -57,12 +57,12 @@ inline Value ScriptReader::bare_call(const Value& value, std::size_t start) noex
 
 // Python's sh: bash(c="rm x") is bash -c "rm x", rm(r=True, force=True) is rm -r --force.
 inline void ScriptReader::add_option(Arguments* arguments, std::string_view key, const Value& value, Span at) noexcept {
-  if (arguments->count + 2 > Arguments::kMost || key[0] == '_') return;
+  if (key[0] == '_') return;
   const std::string_view dashes = key.size() == 1 ? "-" : "--";
-  arguments->value[arguments->count++] = fixed(tree_.join(tree_.copy(dashes), key), at);
+  arguments->add(fixed(tree_.join(tree_.copy(dashes), key), at));
   ++arguments->written;
   if (value.is_text()) {
-    arguments->value[arguments->count++] = value;
+    arguments->add(value);
     ++arguments->written;
   }
 }
@@ -131,7 +131,7 @@ inline void ScriptReader::argument(Arguments* arguments) noexcept {
       arguments->named.kind = Value::list;
     }
   }
-  if (arguments->count < Arguments::kMost) arguments->value[arguments->count++] = value;
+  arguments->add(value);
 }
 
 inline void ScriptReader::arguments_of(Arguments* arguments) noexcept {  // at the opening parenthesis

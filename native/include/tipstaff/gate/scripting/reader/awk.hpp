@@ -164,24 +164,17 @@ class Awk : private Actions {
   Value formatted(Span at) noexcept {
     advance();
     const Value format = inner();
-    Known items[8];
-    std::uint32_t n = 0;
+    Items<16> items;
     while (is_mark(",")) {
       advance();
       const std::size_t before = start_;
       const Value value = inner();
-      if (n < 8) items[n++] = known_or_blank(value, at);
+      items.add(known_or_blank(value, at));
       if (start_ == before) break;
     }
     if (is_mark(")")) advance();
     if (!format.is_text()) return text_value(unknown_text(at));
-    Value list;
-    list.kind = Value::list;
-    list.first = memory_.item_count();
-    for (std::uint32_t i = 0; i < n; ++i) {
-      if (memory_.add_item(items[i])) ++list.count;
-    }
-    const Value value = filled(format, list, at);
+    const Value value = filled(format, kept(items, Value::list), at);
     return value.is_text() ? value : text_value(unknown_text(at));
   }
   Value inner() noexcept {

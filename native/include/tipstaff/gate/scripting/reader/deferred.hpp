@@ -41,7 +41,7 @@ inline const Value* ScriptReader::called_through(std::string_view base, std::str
   const std::uint32_t first = reflected ? 2 : language_ == Language::node ? 1 : 0;
   const Value& list = arguments.at(first);
   if (last == "apply" && list.kind == Value::list) {
-    for (std::uint32_t i = 0; i < list.count && inner.count < Arguments::kMost; ++i) inner.value[inner.count++] = text_value(memory_.item(list.first + i));
+    for (std::uint32_t i = 0; i < list.count; ++i) inner.add(text_value(memory_.item(list.first + i)));
   } else {
     for (std::uint32_t i = first; i < arguments.count; ++i) inner.value[inner.count++] = arguments.at(i);
   }

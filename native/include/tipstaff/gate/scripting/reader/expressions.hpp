@@ -5,6 +5,10 @@
 
 namespace tipstaff::gate::program {
 
+// Words before what they are about.
+inline constexpr Words kPrefixes("new await not yield return typeof void delete throw raise const let var my our "
+                                        "local print echo puts async function_ lambda_ assert_ then do_ else elif elsif if unless while until use_ begin p pp static public");
+
 inline Value ScriptReader::expression() noexcept {
   if (level_ >= kLevels || reader_.out_of_stack()) return too_deep();
   const Level level(level_);
@@ -35,14 +39,16 @@ inline Value ScriptReader::expression() noexcept {
         advance();
         continue;
       }
-      if (token_.is_one_of("or and xor")) {
+      static constexpr Words kJoined("or and xor");
+      if (token_.is_one_of(kJoined)) {
         const bool other = token_.is_name("or");
         advance();
         const Value right = unary();
         if (other && is_python()) value = either(value, right, from(start));
         continue;
       }
-      if (token_.is_one_of("in not is instanceof of x eq ne lt gt le ge cmp")) {
+      static constexpr Words kCompared("in not is instanceof of x eq ne lt gt le ge cmp");
+      if (token_.is_one_of(kCompared)) {
         advance();
         if (token_.is_one_of("in not")) advance();
         unary();
@@ -147,8 +153,7 @@ inline Value ScriptReader::unary() noexcept {
       advance();
       if (take_list_apart()) return Value{};
       continue;
-    } else if (token_.is_one_of("new await not yield return typeof void delete throw raise const let var my our local print echo puts async "
-                                "function_ lambda_ assert_ then do_ else elif elsif if unless while until use_ begin p pp static public")) {
+    } else if (token_.is_one_of(kPrefixes)) {
       if (is_python() && token_.is_one_of("delete throw new puts echo p pp my our local void then static public begin")) break;
       if (language_ != Language::ruby && token_.is_one_of("p pp puts begin then")) break;
       if (peek().is("=") || peek().is(".") || (token_.text.size() == 1 && memory_.find(token_.text) != nullptr)) break;
@@ -242,8 +247,8 @@ inline Value ScriptReader::group(std::string_view close) noexcept {
   if (is_python()) look_ahead();
   advance();
   ++brackets_;
-  Known items[48];
-  std::uint32_t n = 0, written = 0;
+  Items<48> items;
+  std::uint32_t written = 0;
   Value only;
   bool comma = false, spliced = false;
   while (token_.kind != Kind::end && !token_.is(close)) {
@@ -258,10 +263,10 @@ inline Value ScriptReader::group(std::string_view close) noexcept {
     only = expression();
     ++written;
     if ((only.kind == Value::list || only.kind == Value::any) && (spliced || language_ == Language::perl)) {
-      for (std::uint32_t i = 0; i < only.count && n < 48; ++i) items[n++] = memory_.item(only.first + i);
-    } else if (n < 48) {
+      for (std::uint32_t i = 0; i < only.count; ++i) items.add(memory_.item(only.first + i));
+    } else {
       if (only.kind == Value::object && (square || comma)) keep_for_later(only);
-      items[n++] = known_or_blank(only, from(start));
+      items.add(known_or_blank(only, from(start)));
     }
     if (token_.start == before) advance();
   }
@@ -271,16 +276,7 @@ inline Value ScriptReader::group(std::string_view close) noexcept {
   seen_ = outer_seen;
   one_list_ = outer_list;
   if (comprehension || (!square && written == 1 && !comma)) return only;
-  Value list;
-  list.kind = Value::list;
-  list.first = memory_.item_count();
-  for (std::uint32_t i = 0; i < n; ++i) {
-    if (!memory_.add_item(items[i])) {
-      list.kind = Value::unknown;  // no room: what is in it is not known
-      break;
-    }
-    ++list.count;
-  }
+  Value list = kept(items, Value::list);
   if (written == 0) list.bits |= option::kEmpty;
   return list;
 }
@@ -370,15 +366,15 @@ inline Value ScriptReader::index(const Value& self, std::size_t start) noexcept 
   // plumbum: rm["-rf", "/"] is a command.
   const bool command = is_python() && self.kind == Value::object &&
                        (ascii::starts_with(self.known.text, "plumbum.cmd.") || ascii::starts_with(self.known.text, "plumbum.local."));
-  Known items[Arguments::kMost + 1];
-  std::uint32_t n = 1;
+  Items<16> items;
+  if (command) items.add(Known{self.known.text.substr(self.known.text.rfind('.') + 1), from(start), false, 0});
   const Value key = expression();
-  if (command) items[n++] = known_or_blank(key, from(start));
+  if (command) items.add(known_or_blank(key, from(start)));
   while (token_.kind != Kind::end && !token_.is("]") && !token_.is(";") && !token_.is(")") && !token_.is("}")) {
     const std::size_t before = token_.start;
     if (!skip(",") && !skip(":")) {
       const Value next = expression();
-      if (command && n <= Arguments::kMost) items[n++] = known_or_blank(next, from(start));
+      if (command) items.add(known_or_blank(next, from(start)));
     }
     if (token_.start == before) advance();
   }
@@ -386,8 +382,7 @@ inline Value ScriptReader::index(const Value& self, std::size_t start) noexcept 
   skip("]");
   const Span at = from(start);
   if (command) {
-    items[0] = Known{self.known.text.substr(self.known.text.rfind('.') + 1), at, false, 0};
-    run_words(items, n, at);
+    run_words(items.begin(), items.size(), at);
     return Value{};
   }
   if (self.kind == Value::object) {

@@ -354,11 +354,13 @@ inline Value ScriptReader::expression_body(Function* function) noexcept {
 // Functions among the arguments of a call that nothing is known of: each runs with what is after it, as in
 // Thread(target=f, args=(x,)), pool.submit(f, x), partial(f, x).
 inline void ScriptReader::hand_over(std::string_view last, const Arguments& arguments, Span at) noexcept {
-  if (ascii::one_of(last, "print isinstance issubclass type repr str callable help dir log patch setattr assert assertequal toequal debug info warn warning "
-                          "mock patched spyon fn stub hasattr describe it test expect")) {
+  static constexpr Words kHarmless("print isinstance issubclass type repr str callable help dir log patch setattr assert assertequal toequal debug "
+      "info warn warning mock patched spyon fn stub hasattr describe it test expect");
+  if (kHarmless.has(last)) {
     return;
   }
-  const bool each = ascii::one_of(last, "map imap starmap foreach array_map array_walk each filter some every any all imap_unordered map_async");
+  static constexpr Words kEach("map imap starmap foreach array_map array_walk each filter some every any all imap_unordered map_async");
+  const bool each = kEach.has(last);
   for (std::uint32_t i = 0; i <= arguments.count; ++i) {
     const Value& function = i == arguments.count ? arguments.target : arguments.at(i);
     Action action = Action::none;
@@ -366,7 +368,7 @@ inline void ScriptReader::hand_over(std::string_view last, const Arguments& argu
     if (function.kind != Value::function && !does_harm(action)) continue;
     Arguments inner;
     const auto take = [&](const Value& value) noexcept {
-      if (inner.count < Arguments::kMost) inner.value[inner.count++] = value;
+      inner.add(value);
       ++inner.written;
     };
     const std::uint32_t first = i == arguments.count ? i : i + 1;

@@ -20,13 +20,14 @@ class ScriptReader : private Actions {
     }
     finish_functions();
     finish_reverse_shell();
+    if (memory_.lost_names()) tree_.add_uncertainty(Unresolved::code, code_.origin, frame_.carrier);
     if (lexer_.is_open()) tree_.add_uncertainty(Unresolved::syntax, code_.origin, frame_.carrier);
   }
 
  private:
   // Perl's ways to start a program with a list, or with a list for what it reads and writes.
   static constexpr std::string_view kStarts = "run start harness run3 open3 open2 runx run_forked ipc.run.start ipc.run.harness ipc.run3.run3 ipc.open3.open3 ipc.open2.open2 ipc.cmd.run";
-  static constexpr std::uint32_t kLevels = 40, kFunctions = 16, kCalls = 64, kAheadTokens = 1 << 16;
+  static constexpr std::uint32_t kLevels = 40, kFunctions = 32, kCalls = 64, kAheadTokens = 1 << 16;
 
   // A function, and where its parts are written; the commands of its first reading.
   struct Function {
@@ -36,7 +37,7 @@ class ScriptReader : private Actions {
   };
   // Variables that parameters hide.
   struct Kept {
-    static constexpr std::uint32_t kMost = 8;
+    static constexpr std::uint32_t kMost = Arguments::kMost;
     std::string_view name[kMost];
     Value value[kMost];
     std::uint32_t count = 0;

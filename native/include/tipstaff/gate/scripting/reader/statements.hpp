@@ -151,7 +151,7 @@ inline void ScriptReader::import_node() noexcept {
   Lexer ahead = lexer_;
   Token token = token_;
   std::string_view module;
-  for (int i = 0; i < 64 && token.kind != Kind::end && !token.is(";"); ++i, token = ahead.next()) {
+  for (; ahead_tokens_ < kAheadTokens && token.kind != Kind::end && !token.is(";"); ++ahead_tokens_, token = ahead.next()) {
     if (token.kind == Kind::text) {
       module = module_name(token.text);
       break;
@@ -194,7 +194,7 @@ inline void ScriptReader::names_of(const Value& whole) noexcept {
 inline void ScriptReader::destructure() noexcept {
   Lexer ahead = lexer_;
   Token token = ahead.next();
-  for (int i = 0; i < 128 && token.kind != Kind::end && !token.is("}"); ++i) token = ahead.next();
+  for (; ahead_tokens_ < kAheadTokens && token.kind != Kind::end && !token.is("}"); ++ahead_tokens_) token = ahead.next();
   const Token sign = ahead.next();
   if (!token.is("}") || !sign.is("=")) return advance();
   // The value that is destructured follows: read that first, then the names.

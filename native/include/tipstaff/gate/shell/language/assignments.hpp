@@ -81,6 +81,7 @@ inline bool ShellReader::read_assignment(std::uint32_t mark) noexcept {
     enumerate(pieces, false, [&](string_view text, std::uint16_t flags, bool) noexcept {
       flags &= static_cast<std::uint16_t>(~(word_flag::kQuoted | word_flag::kGlob | quotes));
       if (count < Session::kAlternatives) found[count++] = Value{text, flags};
+      else found[count - 1] = Value{kUnknown, word_flag::kUnknown};
     });
     if (pieces.count == 0) count = 0;
     if (count == 0) found[count++] = Value{};
@@ -94,6 +95,7 @@ inline bool ShellReader::read_assignment(std::uint32_t mark) noexcept {
         all[n++] = session_.values(*old)[i];
       }
       for (std::uint32_t i = 0; i < count && n < Session::kAlternatives; ++i) all[n++] = found[i];
+      if (old->count + count > n) all[n - 1] = Value{kUnknown, word_flag::kUnknown};
       for (std::uint32_t i = 0; i < n; ++i) found[i] = all[i];
       count = n;
     } else if (old != nullptr && old->count != 0) {

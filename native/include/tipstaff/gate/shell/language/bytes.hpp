@@ -16,6 +16,9 @@ using ascii::is_digit;
 using ascii::lower;
 using std::string_view;
 
+inline constexpr char kUnknownText[] = {kUnknownPart, '\0'};
+inline constexpr string_view kUnknown{kUnknownText, 1};
+
 namespace byte_class {
 constexpr std::uint8_t kBlank = 1;     // ends a word
 constexpr std::uint8_t kOperator = 2;  // ends a word: ; & | < > ( ) and the line's end

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "tipstaff/gate/shell/language/bytes.hpp"
+#include "tipstaff/gate/tree/raw.hpp"
 
 namespace tipstaff::gate::shell {
 
@@ -32,18 +33,6 @@ struct Stream {
   string_view text;
   Span span;
   bool refused = false;  // unknown, of a file that is there and cannot be read
-};
-
-// Room for records that are written before they are read.
-template <typename T, std::uint32_t N>
-class Raw {
- public:
-  T& operator[](std::uint32_t i) noexcept { return reinterpret_cast<T*>(bytes_)[i]; }
-  const T& operator[](std::uint32_t i) const noexcept { return reinterpret_cast<const T*>(bytes_)[i]; }
-  T* data() noexcept { return reinterpret_cast<T*>(bytes_); }
-
- private:
-  alignas(T) unsigned char bytes_[N * sizeof(T)];
 };
 
 // A fixed number of records, not initialised before they are added.
@@ -111,7 +100,7 @@ class Session {
   static constexpr std::uint16_t kNobody = 0xffff;
 
   struct Mark {
-    std::uint32_t variables, values, functions, aliases, base, mounts;
+    std::uint32_t variables, values, functions, aliases, base, mounts, pushed;
     string_view cwd, old_cwd;
     Positional positional;
   };
@@ -120,7 +109,7 @@ class Session {
 
   // What follows until leave() or join() happens in a subshell, a branch or a call.
   Mark enter() noexcept {
-    const Mark mark{variables_.size(), values_.size(), functions.size(), aliases.size(), base_, mounts.size(),
+    const Mark mark{variables_.size(), values_.size(), functions.size(), aliases.size(), base_, mounts.size(), pushed,
                     cwd, old_cwd, positional};
     base_ = variables_.size();
     return mark;
@@ -133,6 +122,7 @@ class Session {
     aliases.cut(mark.aliases);
     mounts.cut(mark.mounts);
     base_ = mark.base;
+    pushed = mark.pushed;
     cwd = mark.cwd;
     old_cwd = mark.old_cwd;
     positional = mark.positional;
@@ -170,11 +160,16 @@ class Session {
     if (merge && old != nullptr && !old->array && old->count != 0 && count <= kAlternatives) {
       std::uint32_t n = 0;
       for (std::uint32_t i = 0; i < count; ++i) merged[n++] = values[i];
-      for (std::uint32_t i = 0; i < old->count && n < kAlternatives; ++i) {
+      for (std::uint32_t i = 0; i < old->count; ++i) {
         const Value& value = values_[old->first + i];
         bool there = false;
         for (std::uint32_t k = 0; k < n; ++k) there = there || merged[k].text == value.text;
-        if (!there) merged[n++] = value;
+        if (there) continue;
+        if (n == kAlternatives) {
+          merged[n - 1] = Value{kUnknown, word_flag::kUnknown};
+          break;
+        }
+        merged[n++] = value;
       }
       values = merged.data();
       count = n;
@@ -233,9 +228,20 @@ class Session {
     return nullptr;
   }
 
-  // Of very many files the oldest are forgotten.
+  // Of very many files the oldest are forgotten: then a file that is not there may be one of them.
   void add_file(const WrittenFile& file) noexcept {
     if (files.add(file) == nullptr) files[next_file_++ % files.size()] = file;
+  }
+  bool forgot_files() const noexcept { return next_file_ != 0; }
+
+  // pushd and popd. Of very many folders none is known.
+  void push_folder(string_view folder) noexcept {
+    if (pushed < kFolders) folders_[pushed] = folder;
+    ++pushed;
+  }
+  string_view pop_folder() noexcept {
+    if (pushed == 0) return old_cwd;
+    return --pushed < kFolders ? folders_[pushed] : string_view();
   }
 
   static constexpr std::uint32_t kAlternatives = 16;
@@ -243,11 +249,12 @@ class Session {
   Pool<Value, 512> scratch;  // of words that are being read; a stack
   Pool<Function, 48> functions;
   Pool<Alias, 24> aliases;
-  Pool<WrittenFile, 32> files;
-  Pool<Mount, 8> mounts;
+  Pool<WrittenFile, 96> files;
+  Pool<Mount, 16> mounts;
   Positional positional;
   string_view cwd, old_cwd;
   std::uint32_t made_files = 0;  // names given out for process substitutions
+  std::uint32_t pushed = 0;      // folders that popd goes back to
   std::uint32_t level = 0;       // how deep in groups, substitutions and nested code
   bool names_environment = false;  // a variable like RAILS_ENV was set
   string_view separators;        // what IFS was set to; empty for blanks
@@ -290,6 +297,8 @@ class Session {
   Pool<Variable, 192> variables_;
   Pool<Value, 768> values_;
   std::uint16_t heads_[32];
+  static constexpr std::uint32_t kFolders = 12;
+  string_view folders_[kFolders];
   std::uint32_t base_ = 0;
   std::uint32_t next_file_ = 0;
 };

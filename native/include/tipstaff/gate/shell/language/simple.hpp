@@ -15,6 +15,47 @@ inline bool starts_powershell(string_view text) noexcept {
   return text == "powershell" || text == "pwsh";
 }
 
+// for x in ls rm; do $x file; done: the program may be either. All but the first run here; that one is left in `in`.
+inline void ShellReader::run_alternatives(Invocation& in) noexcept {
+  const Span span = argument(in, 0).span;
+  string_view name = source_of(span);
+  if (name.size() < 2 || (name[0] != '$' && name[0] != '"')) return;
+  if (name[0] == '"') name = name.substr(1, name.size() - 2);
+  if (name.empty() || name[0] != '$') return;
+  name.remove_prefix(1);
+  if (!name.empty() && name[0] == '{') name = name.substr(1, name.size() - 2);
+  const Variable* const variable = is_name(name) ? session_.find(name) : nullptr;
+  if (variable == nullptr || variable->array || variable->count < 2) return;
+  std::uint32_t rest = 0;
+  while (rest < in.count && argument(in, rest).span.start == span.start) ++rest;
+  const Variable held = *variable;
+  for (std::uint32_t k = held.count; k-- > 0;) {
+    const Value value = session_.values(held)[k];
+    Invocation one = in;
+    one.first = tree_.word_count();
+    Word word;
+    word.span = span;
+    word.flags = value.flags & kPublicFlags;
+    for (std::size_t at = 0; at < value.text.size();) {
+      std::size_t stop = at;
+      while (stop < value.text.size() && !session_.separates(value.text[stop])) ++stop;
+      word.text = value.text.substr(at, stop - at);
+      if (stop > at && tree_.add_word(word) == kNone) return;
+      at = stop + 1;
+    }
+    for (std::uint32_t i = rest; i < in.count; ++i)
+      if (tree_.add_word(argument(in, i)) == kNone) return;
+    one.count = tree_.word_count() - one.first;
+    if (one.count == 0) continue;
+    if (k == 0) {
+      in.first = one.first;
+      in.count = one.count;
+    } else {
+      run(one);
+    }
+  }
+}
+
 inline void ShellReader::read_simple() noexcept {
   const char* const start = pos_;
   const std::uint32_t mark = tree_.pending();
@@ -107,6 +148,7 @@ inline void ShellReader::read_simple() noexcept {
     if (!redirections.has_input && tree_.command_count() != before) tail_ = tree_.command_count() - 1;
     return;
   }
+  if (count > limits::kWords) uncertain(Unresolved::limit, span_of(start, last), frame_.carrier);
   const std::uint32_t first = tree_.take_pending(mark);
   if (first == kNone) return;
   Invocation in;
@@ -125,6 +167,7 @@ inline void ShellReader::read_simple() noexcept {
   }
   in.want_output = capture_ != nullptr || redirections.count != 0 || (pos_ < end_ && *pos_ == '|');
   const string_view cwd = in.cwd;
+  run_alternatives(in);
   run(in);
   if (fed_ && in.command != kNone) {
     fed_ = false;

@@ -5,10 +5,6 @@
 
 namespace tipstaff::gate::shell {
 
-inline constexpr char kUnknownText[] = {kUnknownPart, '\0'};
-
-inline constexpr string_view kUnknown{kUnknownText, 1};
-
 // Internal: a text begins with a tilde that stands for an unknown home directory.
 constexpr std::uint16_t kHomeTilde = 0x8000;
 

@@ -12,6 +12,7 @@ inline void ShellReader::change_directory(const Invocation& in, bool push) noexc
     ++i;
   }
   const string_view before = session_.cwd;
+  if (push && i < in.count) session_.push_folder(before);
   if (i >= in.count) {
     session_.cwd = push ? session_.old_cwd : reader_.surroundings->home;
   } else {
@@ -146,7 +147,7 @@ inline void ShellReader::run_builtin(Invocation& in, const Program& program) noe
   if (name == "cd" || name == "chdir") return change_directory(in, false);
   if (name == "pushd") return change_directory(in, true);
   if (name == "popd") {
-    session_.cwd = session_.old_cwd;
+    session_.cwd = session_.pop_folder();
     return;
   }
   if (name == "export" || name == "declare" || name == "typeset" || name == "local" || name == "readonly") {

@@ -126,7 +126,7 @@ inline void ShellReader::run_container(Invocation& in) noexcept {
     }
     const string_view place = resolve(in.cwd, host);
     while (inside.size() > 1 && inside.back() == '/') inside.remove_suffix(1);
-    if (!place.empty()) session_.mounts.add(Mount{place, inside});
+    if (!place.empty() && session_.mounts.add(Mount{place, inside}) == nullptr) uncertain(Unresolved::limit, in.span, in.command);
   }
   const string_view cwd = in.cwd;
   in.cwd = {};

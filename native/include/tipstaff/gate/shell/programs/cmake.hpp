@@ -85,6 +85,7 @@ class CmakeText {
         end = at_;
       }
       if (count_ < kMost) arguments_[count_++] = expanded(text_.substr(begin, end - begin));
+      else arguments_[kMost - 1] = kUnknown;
     }
   }
   // ${NAME} and $ENV{NAME}, as far as they are known.

@@ -152,44 +152,51 @@ inline void ShellReader::run_terminal(Invocation& in) noexcept {
 inline void ShellReader::run_sed(Invocation& in) noexcept {
   bool scripts = false;
   const auto script = [&](const Word& word) noexcept {
-    const string_view text = trim(word.text);
-    // An address, then e and a command.
-    std::size_t at = text.find_first_not_of("0123456789,$ !");
-    if (at == string_view::npos) return;
-    if (text[at] == 'e' && at + 2 < text.size() && text[at + 1] == ' ') {
+    const string_view text = word.text;
+    const auto after = [text](std::size_t at, char mark) noexcept {  // what ends with a mark
+      while (at < text.size() && text[at] != mark) at += text[at] == '\\' ? 2 : 1;
+      return at < text.size() ? at + 1 : text.size();
+    };
+    const auto write = [&](string_view file) noexcept {
+      Word path = word;
+      path.text = trim(file);
+      emit_file("@write", path, false, in.command, in.via, in.cwd);
+    };
+    const auto evaluate = [&](string_view piece) noexcept {
       Word code = word;
-      code.text = text.substr(at + 2);
+      code.text = piece;
       Nested options;
       options.via = via::kEvaluated;
-      return code_word(in, code, options, Dialect::shell);
-    }
-    if (text[at] == 'w' && at + 2 < text.size() && text[at + 1] == ' ') {
-      Word path = word;
-      path.text = text.substr(at + 2);
-      return emit_file("@write", path, false, in.command, in.via, in.cwd);
-    }
-    if (text[at] == 's' && at + 1 < text.size()) {
-      const char mark = text[at + 1];
-      std::size_t ends[2] = {0, 0};
-      int found = 0;
-      for (std::size_t i = at + 2; i < text.size() && found < 2; ++i) {
-        if (text[i] == '\\') ++i;
-        else if (text[i] == mark) ends[found++] = i;
-      }
-      if (found < 2) return;
-      const string_view flags = text.substr(ends[1] + 1);
-      const std::size_t write = flags.find("w ");
-      if (flags.find('e') != string_view::npos && flags.find('e') < (write == string_view::npos ? flags.size() : write)) {
-        Word code = word;
-        code.text = text.substr(ends[0] + 1, ends[1] - ends[0] - 1);
-        Nested options;
-        options.via = via::kEvaluated;
-        code_word(in, code, options, Dialect::shell);
-      }
-      if (write != string_view::npos && flags.find_first_of(";}\n") > write) {
-        Word path = word;
-        path.text = flags.substr(write + 2);
-        emit_file("@write", path, false, in.command, in.via, in.cwd);
+      code_word(in, code, options, Dialect::shell);
+    };
+    for (std::size_t at = 0; (at = text.find_first_not_of("0123456789,$ !;{}\n\t~+", at)) < text.size();) {
+      const char c = text[at];
+      const std::size_t line = text.find('\n', at), stop = line == string_view::npos ? text.size() : line;
+      if (c == '/' || (c == '\\' && at + 1 < text.size())) {  // an address
+        at = c == '/' ? after(at + 1, '/') : after(at + 2, text[at + 1]);
+      } else if ((c == 'e' || c == 'w' || c == 'W') && at + 2 < text.size() && text[at + 1] == ' ') {
+        c == 'e' ? evaluate(text.substr(at + 2, stop - at - 2)) : write(text.substr(at + 2, stop - at - 2));
+        at = stop;
+      } else if ((c == 's' || c == 'y') && at + 1 < text.size()) {
+        const std::size_t middle = after(at + 2, text[at + 1]), end = after(middle, text[at + 1]);
+        std::size_t flag = end;
+        if (c == 's' && (end >= text.size() ? text.back() == text[at + 1] && end > middle : true)) {
+          while (flag < text.size() && (ascii::is_letter(text[flag]) || is_digit(text[flag])) && text[flag] != 'w') ++flag;
+          const string_view flags = text.substr(end, flag - end);
+          if (holds(flags, 'e')) evaluate(text.substr(middle, end - 1 - middle));
+          if (flag + 1 < text.size() && text[flag] == 'w' && text[flag + 1] == ' ') {
+            const std::size_t last = text.find('\n', flag);
+            write(text.substr(flag + 2, last == string_view::npos ? last : last - flag - 2));
+            flag = last == string_view::npos ? text.size() : last;
+          }
+        }
+        at = flag;
+      } else if (c == '#' || ((c == 'a' || c == 'i' || c == 'c' || c == 'r' || c == 'R') && at + 1 < text.size())) {
+        at = stop;  // a comment, a text, a file that is read
+      } else if (c == 'b' || c == 't' || c == 'T' || c == ':') {
+        at = text.find_first_of(";}\n", at);  // a label
+      } else {
+        ++at;
       }
     }
   };

@@ -101,7 +101,7 @@ inline Stream ShellReader::output_of_printf(const Invocation& in) noexcept {
   std::uint32_t next = i;
   bool escaped = false;
   // The format is used again as long as words are left.
-  for (std::uint32_t round = 0; round < 64 && (round == 0 || next < in.count); ++round) {
+  for (std::uint32_t round = 0; round < 512 && (round == 0 || next < in.count); ++round) {
     const std::uint32_t before = next;
     std::size_t at = 0;
     while (at < format.size()) {
@@ -148,7 +148,14 @@ inline Stream ShellReader::output_of_printf(const Invocation& in) noexcept {
         text = tree_.join(text, as_text(word));
       }
     }
-    if (next == before) break;
+    if (next == before) {
+      next = in.count;
+      break;
+    }
+  }
+  if (next < in.count) {  // the rest is not worth the work
+    text = tree_.join(text, kUnknown);
+    flags |= word_flag::kUnknown;
   }
   if (escaped) flags |= word_flag::kDecoded;
   // What was only a newline at the end was not hidden by escapes.

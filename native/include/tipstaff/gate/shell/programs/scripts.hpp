@@ -10,12 +10,13 @@ inline Stream ShellReader::load(const Stream& file, string_view cwd) noexcept {
   Stream content;
   content.kind = Stream::unknown;
   content.span = file.span;
+  content.refused = session_.forgot_files();
   const string_view path = resolve(cwd, file.text);
   const WrittenFile* written = session_.find_file(path.empty() ? file.text : path);
   if (written != nullptr) {
     if (written->content.kind == Stream::file) {
       Stream next = written->content;
-      if (session_.level >= kLevels) return content;
+      if (session_.level >= kLevels) return content.refused = true, content;
       ++session_.level;
       content = load(next, cwd);
       --session_.level;
@@ -48,7 +49,7 @@ inline Stream ShellReader::load(const Stream& file, string_view cwd) noexcept {
   if (reader_.nested_bytes < most) return content;
   const long long size = place.read_file(place.self, path, out, most);
   if (size < 0) {
-    content.refused = size == -2;
+    content.refused = content.refused || size == -2;
     return content;
   }
   std::size_t got = static_cast<std::size_t>(size) < most ? static_cast<std::size_t>(size) : most;
