@@ -387,7 +387,7 @@ static bool begins_anew(const Tree& tree, const PathParts& path, const Command& 
   return false;
 }
 
-// rm -rf /usr/local/go && tar -C /usr/local -xzf go1.22.1.tar.gz: a program that is installed anew from an archive of its name.
+// rm -rf /usr/local/go && tar -C /usr/local -xzf go1.22.1.tar.gz: a program that is installed again from an archive of its name.
 static bool unpacks_again(const PathParts& path, const Tree& tree, const Command& tar) noexcept {
   const bool own = (path.count == 3 && path.names(0, "usr") && path.names(1, "local") && !one_of(path.part[2], "bin sbin lib lib64 share etc include libexec man games src")) ||
                    (path.count == 2 && path.names(0, "opt"));
