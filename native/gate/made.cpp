@@ -370,7 +370,10 @@ bool MadeBefore::remade_by_next(const Word& word) const noexcept {
   PathParts path;
   take(word.text, asked, &path);
   if (path.too_long || path.climbs != 0 || path.base != PathBase::root || path.glob) return false;
-  const bool by_settings = one_of(word.text, "lib lib/ ./lib ./lib/ es ./es esm ./esm cjs ./cjs types ./types types/");
+  string_view folder = word.text;
+  if (ascii::starts_with(folder, "./")) folder.remove_prefix(2);
+  if (ascii::ends_with(folder, "/")) folder.remove_suffix(1);
+  const bool by_settings = one_of(folder, "lib es esm cjs umd types");
   constexpr std::uint32_t kCommands = 32;  // more is not looked at
   for (std::uint32_t i = index + 1; i < tree.command_count() && i < index + kCommands; ++i) {
     const Command& next = tree.command(i);
@@ -405,15 +408,27 @@ bool MadeBefore::remade_by_next(const Word& word) const noexcept {
   return false;
 }
 
-bool MadeBefore::works_in_clone() const noexcept {
+bool MadeBefore::works_in_own_folder() const noexcept {
   const Command& git = tree.command(index);
   const Word* const words = tree.arguments(git);
   if (text.find("GIT_") != string_view::npos) return false;
-  Before before(tree, text, index);
   // The reader takes -C into account; what the folder is a link may change.
   std::uint32_t at = 0;
-  if (git.word_count > 1 && words[0].text == "-C" && before.is_literal(words[1]) && words[1].text.find("..") == string_view::npos) at = 2;
-  if (at < git.word_count && is_option(words[at].text)) return false;
+  if (git.word_count > 1 && words[0].text == "-C" && words[1].text.find("..") == string_view::npos) at = 2;
+  return at >= git.word_count || !is_option(words[at].text);
+}
+
+bool MadeBefore::links_before() const noexcept {
+  for (std::uint32_t i = 0; i < index; ++i)
+    if (one_of(tree.command(i).program, "ln link mount bindfs mklink new-item lndir")) return true;
+  return false;
+}
+
+bool MadeBefore::works_in_clone() const noexcept {
+  const Command& git = tree.command(index);
+  const Word* const words = tree.arguments(git);
+  Before before(tree, text, index);
+  if (!works_in_own_folder() || (git.word_count > 1 && words[0].text == "-C" && !before.is_literal(words[1]))) return false;
   PathParts path;
   take(".", git, &path);
   if (path.too_long || path.base != PathBase::root) return false;

@@ -261,11 +261,13 @@ class Patch {
       ++at;
       new_lines = number(line_, &at);
     }
+    bool heads = false;  // lines that another reader may take for the head of a file
     while (old_lines > 0 || new_lines > 0) {
-      if (!next_line()) {
-        malformed();
+      if (!next_line()) {  // fewer lines than counted: no program applies that, or it takes what is there
+        if (heads) malformed();
         return false;
       }
+      heads = heads || (starts("--- ") && next_starts("+++ "));
       const char kind = line_.empty() ? ' ' : line_[0];
       if (kind == '+' && new_lines > 0) {
         --new_lines;

@@ -37,6 +37,7 @@ constexpr std::uint32_t kGlob = 131072;       // stands for many files
 constexpr std::uint32_t kRemote = 262144;     // on another machine or inside a container
 constexpr std::uint32_t kCredential = 524288;  // no path: the value of a variable that is named as a credential is
 constexpr std::uint32_t kMade = 1048576;       // made by the same line before: see rules/made.hpp
+constexpr std::uint32_t kFile = 2097152;       // one file by its ending, which folders do not have: x.tar.gz, x.json
 }  // namespace path_class
 
 // Notes on some bits:
@@ -143,10 +144,9 @@ inline std::uint32_t classify_folder(const PathParts& path) noexcept {
   }
   if (path.names(0, "proc") && n >= 3 && path.names(2, "fd")) return bits | kNullDevice;
   if (path.names(0, "proc") && path.names(1, "sysrq-trigger")) return bits | kSystem | kDevice;
+  if (is_package_cache(path) || is_image_cache(path)) return bits | kSystem | kBuild;
   if (is_own_program(path)) return bits | kOutside;
   if (n == 4 && path.names(0, "usr") && path.names(1, "local") && PathParts::is_unknown(path.part[3])) return bits | kSystem | kUnknown;
-  if (is_package_cache(path)) return bits | kSystem | kBuild;
-  if (n > 2 && path.names(0, "usr") && path.names(1, "src") && !path.has_glob(path.part[2]) && !path.names_one_of(2, "app apps")) return bits | kSystem | kOutside | kBuild;  // unpacked to be compiled
   if (is_drop_in(path) || is_application(path) || is_library(path)) return bits | kSystem | kOutside;
   if (path.names_one_of(0, kSystemNames)) return bits | kSystem;
   if (ascii::starts_with(path.part[0], "program files") || ascii::equals(path.part[0], "system volume information")) {
@@ -164,9 +164,10 @@ inline std::uint32_t by_names(const PathParts& path) noexcept {
   if (is_wiring(path)) bits |= kWiring;
   if (is_secret(path)) bits |= kSecrets;
   if (is_database(path)) bits |= kDatabase;
+  if (is_file(path)) bits |= kFile;
   for (std::uint32_t i = 0; i < path.count; ++i) {
     // What a package manager fetched is no repository of anybody's.
-    if (i > 1 && path.names(i - 2, "gems") && i + 1 == path.count && path.names(i, ".git") && path.base == PathBase::unknown) continue;
+    if (i > 2 && path.names(i - 3, "bundler") && path.names(i - 2, "gems") && i + 1 == path.count && !path.has_glob(path.part[i - 2]) && path.names(i, ".git")) continue;
     if (path.names(i, ".git") && !path.is_everything(path.part[i])) bits |= kVcs;
   }
   return bits;
@@ -321,11 +322,19 @@ inline std::uint32_t classify_text(KnownPaths& known, const Command& command, st
       if (word.has(word_flag::kInstalled) && path.climbs == 0 && is_installed_entry(path)) return named | kOutside | kBuild;
       return named | kUnknown | (path.climbs == 0 && is_remade(path) ? kBuild : 0u);
     case PathBase::temporary: return named | (path.climbs > 0 ? kUnknown : kTemporary);
-    case PathBase::relative:
-      return named | kUnknown | (path.climbs > 0 ? kSibling : 0u) | (path.climbs == 0 && is_remade(path) ? kBuild : 0u);
+    case PathBase::relative: {
+      // In a container the working directory is that of an application.
+      const bool container = (command.via & via::kContainer) != 0 && (command.via & via::kRemote) == 0;
+      const bool build = path.climbs == 0 && (is_remade(path) || (container && is_build(path, 0)));
+      return named | kUnknown | (path.climbs > 0 ? kSibling : 0u) | (build ? kBuild : 0u);
+    }
     default: break;
   }
-  if (remote) return named | classify_known(SurroundingPaths(), PathParts(), path);
+  if (remote) {
+    const std::uint32_t at = application_depth(path);
+    const bool container = (command.via & via::kContainer) != 0 && (command.via & via::kRemote) == 0;
+    return named | classify_known(SurroundingPaths(), PathParts(), path) | (container && at != 0 && is_build(path, at) ? kBuild : 0u);
+  }
   const SurroundingPaths& paths = known.paths();
   std::uint32_t bits = named | classify_known(paths, paths.repository, path);
   // The history of something that was copied into the repository is none of the repository's own.
@@ -333,6 +342,9 @@ inline std::uint32_t classify_text(KnownPaths& known, const Command& command, st
     const std::uint32_t depth = paths.repository.count;
     const bool below = path.count > depth + 1 && !path.has_glob(path.part[depth]) && !path.names(depth, ".git");
     if (below && !PathParts::is_unknown(path.part[depth])) bits &= ~kVcs;
+    // What was cloned for one submodule.
+    const bool module = path.count > depth + 2 && path.names(depth, ".git") && path.names(depth + 1, "modules");
+    if (module && (bits & (kGlob | kUnknown)) == 0) bits &= ~kVcs;
   }
   if (path.too_long) return bits & ~(kBuild | kTemporary);
   if (surroundings.real_path == nullptr) return bits;

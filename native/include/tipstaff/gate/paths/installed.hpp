@@ -11,7 +11,7 @@ namespace tipstaff::gate {
 
 // What package managers and compilers keep below a home directory and fetch again: its parts begin at `from`.
 struct CacheFolder {
-  std::string_view first, second, third;  // empty: any, or none
+  std::string_view first, second, third, fourth = {};  // empty: any, or none
 };
 inline constexpr CacheFolder kHomeCaches[] = {
     {".cache", "", ""}, {".npm", "", ""}, {".cpanm", "", ""}, {".local", "share", "nvim"}, {".local", "state", "nvim"}, {".vim", "plugged", ""}, {".vim", "bundle", ""},
@@ -24,15 +24,33 @@ inline constexpr CacheFolder kHomeCaches[] = {
     {".bundle", "", ""}, {".gem", "cache", ""}, {".hex", "packages", ""}, {".mix", "archives", ""}, {".stack", "pack", ""}, {".cabal", "packages", ""}, {".ccache", "", ""}, {".sccache", "", ""},
     {".electron", "", ""}, {".electron-gyp", "", ""}, {".platformio", ".cache", ""}, {".vscode", "cache", ""}, {".nv", "computecache", ""}, {".keras", "datasets", ""}, {".eslintcache", "", ""}, {".parcel-cache", "", ""},
     {"appdata", "local", "npm-cache"}, {"appdata", "local", "pip"}, {"appdata", "local", "yarn"}, {".dartserver", "", ""}, {".expo", "", ""}, {".aws", "cli", "cache"}, {".aws", "sso", "cache"}, {".kube", "cache", ""}, {".kube", "http-cache", ""}, {".cpan", "build", ""},
+    {".local", "share", "nvim", "lazy mason plugged site"}, {".local", "state", "nvim", "lazy mason lsp.log"}, {".local", "share", "pipx", ".cache"}, {".local", "share", "uv", "cache"},
+    {".vim", "plugged", ""}, {".vim", "bundle", ""}, {".tmux", "plugins", ""}, {".emacs.d", "elpa", ""}, {".emacs.d", "straight", ""}, {".emacs.d", "eln-cache", ""}, {".rustup", "tmp", ""},
+    {".rustup", "downloads", ""}, {".nvm", ".cache", ""}, {".rbenv", "cache", ""}, {".pyenv", "cache", ""}, {".arduino15", "staging", ""}, {".espressif", "dist", ""}, {".dotnet", "toolscache", ""},
+    {".local", "share", "nuget", "v3-cache http-cache plugins-cache"}, {".local", "share", "containers", "cache"}, {".minikube", "cache", ""}, {".vagrant.d", "tmp", ""}, {".ansible", "tmp", ""}, {".texlive", "texmf-var", ""},
 };
+// What a browser's engine keeps for an application and makes again: ~/.config/APP/GPUCache.
+inline bool is_engine_cache(const PathParts& path, std::uint32_t from) noexcept {
+  const bool linux = path.names(from, ".config"), mac = path.names(from, "library") && path.names(from + 1, "application support");
+  const bool windows = path.names(from, "appdata") && path.names_one_of(from + 1, "roaming local");
+  const std::uint32_t name = from + (linux ? 1 : 2);
+  if (!(linux || mac || windows) || path.count <= name + 1) return false;
+  for (std::uint32_t i = from; i <= name + 1; ++i)
+    if (path.has_glob(path.part[i]) || PathParts::is_unknown(path.part[i])) return false;
+  return ascii::equals(path.part[name + 1], "code cache") ||
+         path.names_one_of(name + 1, "cache cacheddata cachedextensions gpucache dawncache dawngraphitecache dawnwebgpucache shadercache grshadercache graphitedawncache crashpad logs");
+}
+
 inline bool is_home_cache(const PathParts& path, std::uint32_t from) noexcept {
   if (path.count <= from) return false;
+  if (is_engine_cache(path, from)) return true;
   for (const CacheFolder& cache : kHomeCaches) {
     if (!path.names(from, cache.first) || path.has_glob(path.part[from])) continue;
     if (cache.second.empty()) return true;
     if (path.count <= from + 1 || path.has_glob(path.part[from + 1]) || !path.names(from + 1, cache.second)) continue;
     if (cache.third.empty()) return true;
-    if (path.count > from + 2 && !path.has_glob(path.part[from + 2]) && path.names(from + 2, cache.third)) return true;
+    if (path.count <= from + 2 || path.has_glob(path.part[from + 2]) || !path.names(from + 2, cache.third)) continue;
+    if (cache.fourth.empty() || (path.count > from + 3 && !path.has_glob(path.part[from + 3]) && path.names_one_of(from + 3, cache.fourth))) return true;
   }
   return false;
 }
@@ -96,6 +114,9 @@ inline constexpr SharedFolder kSharedFolders[] = {
     {"usr", "bin", "sh bash dash zsh ksh fish env sudo su doas login passwd ls cp mv rm ln cat chmod chown mkdir mount umount kill ps sed "
                    "grep awk find tar gzip test true false perl python python3 systemctl systemd ssh apt apt-get dpkg rpm dnf yum zypper "
                    "pacman apk snap"},
+    {"bin", "", "busybox ash rbash init systemd ip ping ss netstat cpio date dd df kmod lsblk more stty sync uname vi sh bash dash zsh ksh fish env sudo su doas login passwd ls cp mv rm ln cat chmod chown mkdir mount umount kill ps sed "
+                   "grep awk find tar gzip test true false perl python python3 systemctl systemd ssh apt apt-get dpkg rpm dnf yum zypper "
+                   "pacman apk snap"},
 };
 
 // Names (or their beginnings) in library folders without which programs do not start or nobody logs in.
@@ -151,6 +172,15 @@ inline bool holds_settings(const PathParts& path) noexcept {
          path.names_one_of(path.count - 1, "sites-enabled sites-available conf-enabled conf.d sources.list.d apt.conf.d preferences.d yum.repos.d modules-enabled mods-enabled");
 }
 
+// Where images put their application: how many parts are above its files, 0 where it is none of these.
+inline std::uint32_t application_depth(const PathParts& path) noexcept {
+  if (path.base != PathBase::root || path.count < 2 || path.has_glob(path.part[0]) || path.has_glob(path.part[1])) return 0;
+  if (path.names_one_of(0, "app code src work workdir project repo site www application")) return 1;
+  if (path.names_one_of(0, "opt srv workspace workspaces") || (path.names(0, "var") && path.names(1, "www"))) return path.count > 2 ? 2 : 0;
+  if (path.names(0, "usr") && path.names(1, "src")) return path.count > 3 ? 3 : 0;
+  return 0;
+}
+
 // What belongs to one application that somebody installed or runs: /opt/NAME, /run/NAME, one program of /usr/bin.
 inline bool is_application(const PathParts& path) noexcept {
   for (const SharedFolder& shared : kSharedFolders) {
@@ -178,6 +208,20 @@ inline bool is_installed_entry(const PathParts& path) noexcept {
     if (path.names_one_of(i, "home root boot dev proc sys users mnt media srv tmp lib-exec systemd-boot")) return false;
   }
   return true;
+}
+
+// What images are built from or fetch again: unpacked sources, caches of languages' package managers.
+inline bool is_image_cache(const PathParts& path) noexcept {
+  if (path.count < 3 || path.has_glob(path.part[0]) || path.has_glob(path.part[1])) return false;
+  if (path.names(0, "opt")) return path.names_one_of(1, "conda miniconda miniconda3 anaconda3") && !path.has_glob(path.part[2]) && path.names(2, "pkgs");
+  if (path.names(0, "usr") && path.names(1, "src")) {  // nginx-*, not linux-headers-*
+    const std::string_view name = path.part[2], sure = name.substr(0, path.has_glob(name) ? name.find_first_of("*?[") : name.size());
+    return sure.size() > 2 && !PathParts::is_unknown(name) && !ascii::starts_with(sure, "lin") && !ascii::starts_with(sure, "ker");
+  }
+  if (!path.names(0, "usr") || !path.names(1, "local") || path.has_glob(path.part[2])) return false;
+  if (path.names(2, "bundle")) return true;
+  if (path.count < 4 || path.has_glob(path.part[3])) return false;
+  return (path.names(2, "share") && path.names(3, ".cache")) || (path.names(2, "cargo") && path.names_one_of(3, "registry git")) || (path.names(2, "rustup") && path.names(3, "tmp"));
 }
 
 // Lists and archives of a system's package manager.

@@ -7,6 +7,7 @@
 
 #include "tipstaff/gate/paths/parts.hpp"
 #include "tipstaff/gate/tree/name_signs.hpp"
+#include "tipstaff/gate/tree/trials.hpp"
 #include "tipstaff/gate/tree/word_table.hpp"
 
 namespace tipstaff::gate {
@@ -166,7 +167,15 @@ constexpr NameSigns make_secret_signs() noexcept {
 }
 inline constexpr NameSigns kSecretSigns = make_secret_signs();
 
+// What packages are checked by: public keys.
+inline bool is_public_keyring(const PathParts& path) noexcept {
+  if (path.base != PathBase::root || path.count != 4 || path.has_glob(path.part[0]) || path.has_glob(path.part[1]) || path.has_glob(path.part[2])) return false;
+  return (path.names(0, "etc") && path.names(1, "apt") && path.names_one_of(2, "keyrings trusted.gpg.d")) ||
+         (path.names(0, "usr") && path.names(1, "share") && path.names(2, "keyrings")) || (path.names(0, "etc") && path.names(1, "pki") && path.names(2, "rpm-gpg"));
+}
+
 inline bool is_secret(const PathParts& path) noexcept {
+  if (path.count == 4 && is_public_keyring(path)) return false;
   for (std::uint32_t i = 0; i < path.count; ++i) {
     const bool last = i + 1 == path.count;
     if (path.is_everything(path.part[i])) continue;
@@ -315,7 +324,7 @@ inline bool is_build(const PathParts& path, std::uint32_t first) noexcept {
   for (std::uint32_t i = first; i < path.count; ++i) {
     const std::string_view name = path.part[i];
     if (path.has_glob(name)) {  // *.pyc is, Main*.class and build-* as well, build* may be anything
-      if (ascii::one_of(name, "build-* dist-* gen-* *-build *_build *output .coverage* .coverage.* *.run.xml *-blx.bib _minted* pythontex-files-* moc_*.cpp qrc_*.cpp cscope.* "
+      if (ascii::one_of(name, "build-* dist-* gen-* *-build *_build *output .coverage* .coverage.* .pytest* .mypy* .ruff* .tox* .nyc* .turbo* .hypothesis* *.run.xml *-blx.bib _minted* pythontex-files-* moc_*.cpp qrc_*.cpp cscope.* "
                              ".nfs* .fuse_hidden* .ninja_* hs_err_pid* vgcore.* npm-debug.log* yarn-debug.log* yarn-error.log* capybara-*.html _resharper* *.dsym.zip"))
         return true;
       if (name.back() == '~' && name.find_first_of("?[") == std::string_view::npos) return true;
@@ -382,10 +391,34 @@ inline bool is_remade_in_project(const PathParts& path, std::uint32_t from) noex
 inline constexpr NameSigns kDatabaseEndings(
     "sqlite sqlite3 db db3 s3db mdb accdb sdb duckdb rdb mdf ldf ibd frm myd dbf fdb realm sqlitedb");
 
+inline constexpr std::string_view kFileEndings =
+    "gz tgz xz txz bz2 zst zip 7z deb rpm apk dmg msi jar war whl gem crate nupkg vsix asc sig minisig sha1 sha256 sha512 md5 sum html htm map json xml txt log out pdf md rst csv tsv yml yaml toml lock pid";
+inline constexpr NameSigns kFileSigns(kFileEndings);
+
+// One file by its ending, which folders do not have.
+inline bool is_file(const PathParts& path) noexcept {
+  if (path.count == 0 || path.ends_in_slash) return false;
+  const std::string_view name = path.part[path.count - 1], ending = ending_of(name);
+  if (name.size() < ending.size() + 2 || name[0] == '.' || path.has_glob(name) || PathParts::is_unknown(name)) return false;
+  return kFileSigns.may_have(ending) && ascii::one_of(ending, kFileEndings);
+}
+
+// test.db, tests/app_test.sqlite3: made by tests, and made again. Not lab_tests.db.
+inline bool is_trial_file(const PathParts& path) noexcept {
+  std::string_view name = path.part[path.count - 1];
+  name = name.substr(0, name.rfind('.'));
+  const std::size_t first = name.find_first_of("_-."), last = name.find_last_of("_-.");
+  const bool begins = ascii::one_of(name.substr(0, first), "test tests testing scratch"), ends = last != std::string_view::npos && ascii::one_of(name.substr(last + 1), "test testing scratch");
+  if (!(begins || ends) || !is_trial_name(name)) return false;
+  for (std::uint32_t i = 0; i + 1 < path.count; ++i)
+    if (path.names_one_of(i, "prod production live var srv backup backups")) return false;
+  return true;
+}
+
 inline bool is_database(const PathParts& path) noexcept {
   if (path.count == 0) return false;
   const std::uint32_t last = path.count - 1;
-  if (path.names_one_of(last, "thumbs.db doxygen_sqlite3.db") && !path.has_glob(path.part[last])) return false;
+  if (!path.has_glob(path.part[last]) && (path.names_one_of(last, "thumbs.db doxygen_sqlite3.db") || is_trial_file(path))) return false;
   if (kDatabaseEndings.may_have(ending_of(path.part[last]))) {
     for (const std::string_view suffix : {".sqlite", ".sqlite3", ".db", ".db3", ".s3db", ".mdb", ".accdb", ".sdb", ".duckdb",
                                           ".rdb", ".mdf", ".ldf", ".ibd", ".frm", ".myd", ".dbf", ".fdb", ".realm", ".sqlitedb"}) {

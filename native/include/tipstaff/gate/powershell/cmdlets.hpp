@@ -84,6 +84,13 @@ inline Value PowerShell::children(const Argument* given, std::uint32_t count, Sp
   if (folder.kind == Value::list) return folder;
   const Known base = folder.is_text() ? folder.known : folder.kind == Value::unknown ? Known{".", span, false, 0} : unknown_text(span);
   if (base.flags & word_flag::kGlob) return text_value(base);
+  if (filter.kind == Value::list) {  // -Include bin,obj
+    Known found[kListed];
+    std::uint32_t n = 0;
+    for (; n < filter.count && n < kListed; ++n) found[n] = text_value(joined(base, "/", items_[filter.first + n])).known;
+    if (n == filter.count) return list_of(found, n);
+    filter = Value{};
+  }
   const Known what = filter.is_text() ? filter.known : Known{"*", span, false, word_flag::kGlob};
   const bool slash = !base.text.empty() && (base.text.back() == '\\' || base.text.back() == '/');
   return text_value(joined(base, slash ? std::string_view() : std::string_view("/"), what));

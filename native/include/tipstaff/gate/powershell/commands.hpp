@@ -208,9 +208,14 @@ inline Value PowerShell::command(const Value& name, std::size_t start, const Val
     words(&writer, path != nullptr ? *path : input, span);
     writer.end();
   } else if (cmdlet == "new-item") {
+    Value made;
     const Value* path = value_of("path", 0);
     const Value* type = value_of("itemtype", 99);
+    const Value* name = value_of("name", 99);
+    if (path != nullptr && path->is_text() && name != nullptr) made = text_value(joined(path->known, "/", known_or_blank(*name, span)));
+    else if (path != nullptr) made = *path;
     if (path != nullptr && (type == nullptr || !type->is_text() || !ascii::one_of(type->known.text, "directory dir"))) one("@write", span, *path);
+    return made;
   } else if (cmdlet == "copy-item" || cmdlet == "move-item" || cmdlet == "rename-item") {
     CommandWriter writer(reader_, frame_, Dialect::powershell, cmdlet == "copy-item" ? "cp" : "mv", span);
     if (has("recurse")) writer.flag("-r");
@@ -295,6 +300,10 @@ inline Value PowerShell::command(const Value& name, std::size_t start, const Val
     if (ascii::one_of(base, "select select-object select-string sls") && piped) return is_everything(input) ? Value{} : input;
     if (ascii::one_of(base, "sort sort-object") && piped) return input;
     if (ascii::one_of(base, "pwd get-location")) return text_value(Known{"$pwd", span, false, 0});
+  } else if (ascii::equals(base, "new-temporaryfile")) {
+    Value made = text_value(unknown_text(span));
+    made.known.flags |= word_flag::kTemporary;
+    return made;
   } else if (cmdlet == "write-output") {
     if (ascii::one_of(base, "echo write write-output") && count > 0 && given[0].parameter.empty()) return given[0].value;
   } else if (!cmdlet.empty()) {

@@ -172,6 +172,17 @@ class Matcher : private CommandPaths {
       if (positional(i) && seen++ == number) return &parsed_.words[i];
     return nullptr;
   }
+  // A repository below a temporary directory, where the session does not work.
+  [[gnu::noinline]] bool works_in_scratch() noexcept {
+    using namespace path_class;
+    const MadeBefore made{tree_, text_, index_};
+    if (command_.cwd.empty() || (command_.via & (via::kRemote | via::kContainer)) != 0 || !made.works_in_own_folder() || made.links_before()) return false;
+    Word here;
+    here.text = "./";
+    const std::uint32_t bits = classify_path(paths_, command_, here);
+    return (bits & kTemporary) != 0 && (bits & (kOutside | kRepository | kSibling | kUnknown | kRemote)) == 0;
+  }
+
   bool group(const record::Group& conditions) noexcept {
     const record::Condition* const end = image_.conditions.items + conditions.first + conditions.count;
     for (const record::Condition* c = image_.conditions.items + conditions.first; c != end; ++c) {
@@ -284,7 +295,7 @@ class Matcher : private CommandPaths {
       case ConditionKind::via_any: return (command_.via & c.a) != 0;
       case ConditionKind::via_none:
         if ((command_.via & c.a) != 0) return false;
-        return (c.a & via::kInClone) == 0 || !is_of_tree() || !MadeBefore{tree_, text_, index_}.works_in_clone();
+        return (c.a & via::kInClone) == 0 || !is_of_tree() || !(MadeBefore{tree_, text_, index_}.works_in_clone() || works_in_scratch());
       case ConditionKind::reads_from: return any_program(c.a, c.b, command_.pipe_from, &Command::pipe_from);
       case ConditionKind::writes_to: return any_program(c.a, c.b, command_.pipe_to, &Command::pipe_to);
       case ConditionKind::inside: return any_program(c.a, c.b, command_.carrier, &Command::carrier);

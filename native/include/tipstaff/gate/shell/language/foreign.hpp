@@ -108,10 +108,13 @@ inline void ShellReader::add_make_reference(Pieces& pieces, const char* end, boo
   if (ends_with(name, "_EXT") && pieces.count == 1 && ends_with(pieces.items[0].text, ".")) return add_literal(pieces, "so", 0, quoted);  // *.$(SHARED_EXT)
   if (one_of(name, "TMPDIR TMP TEMP")) return add_literal(pieces, "/tmp", 0, quoted);
   const bool ends = end == end_ || ends_word(*end);
-  if (!quoted && pieces.count == 0 && ends && !names_make_folder(name)) return;
+  // dd of=$(IMG): an image that is made.
+  if (pieces.count == 1 && pieces.items[0].text == "of=" && (ends_with(name, "IMG") || ends_with(name, "IMAGE") || ends_with(name, "ISO")))
+    return add_literal(pieces, "disk.img", 0, quoted);
   // ./$(PROG): what was built here, by whatever name.
   if (ends && pieces.count == 1 && one_of(pieces.items[0].text, "./ ./build/ build/") && is_name(name)) return add_literal(pieces, name, 0, quoted);
   if (names_built(name)) return add_literal(pieces, "build", 0, quoted);
+  if (!quoted && pieces.count == 0 && ends && !names_make_folder(name)) return;
   // Where things are installed; of one project's own folders the last part is its name.
   const bool first = pieces.count == 0 || ((pieces.flags & word_flag::kInstalled) != 0 && pieces.count == 1);
   const bool own = ascii::one_of(name, "docdir htmldir pkgdatadir pkglibdir pkgincludedir pkglibexecdir pkgconfdir pkgsysconfdir");

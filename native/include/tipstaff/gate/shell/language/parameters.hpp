@@ -108,6 +108,7 @@ inline bool ShellReader::known_parameter(string_view name, Value* value) noexcep
   if (name == "TMPDIR") return is(place.temporary.empty() ? "/tmp" : place.temporary);
   if (one_of(name, "RUNNER_TEMP AGENT_TEMPDIRECTORY BATS_TEST_TMPDIR BATS_FILE_TMPDIR")) return is("/tmp/job");
   if (one_of(name, "AGENT_TOOLSDIRECTORY RUNNER_TOOL_CACHE")) return is("/opt/hostedtoolcache");
+  if (one_of(name, "BUNDLE_PATH GEM_HOME")) return is("/usr/local/bundle");  // as images of Ruby set them
   if (name == "IFS") return is(" ");
   if (name == "SHELL" || name == "BASH") return is("/bin/bash");
   const Positional& words = session_.positional;

@@ -109,6 +109,7 @@ class ShellReader {
 
   // shell/redirections/written_files.hpp
   string_view resolve(string_view cwd, string_view path) noexcept;
+  string_view resolve(string_view cwd, const Word& word) noexcept;
   void remember_file(string_view cwd, string_view path, const Stream& content, bool append) noexcept;
 
   // shell/language/words.hpp

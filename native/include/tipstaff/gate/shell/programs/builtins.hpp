@@ -17,10 +17,10 @@ inline void ShellReader::change_directory(const Invocation& in, bool push) noexc
     session_.cwd = push ? session_.old_cwd : reader_.surroundings->home;
   } else {
     const string_view target = text_of(in, i);
-    session_.cwd = target == "-" ? session_.old_cwd : target.empty() ? before : resolve(before, target);
+    session_.cwd = target == "-" ? session_.old_cwd : target.empty() ? before : resolve(before, argument(in, i));
     // A loop's variable may be several places: the one nearest to the root is the one to fear.
     for (std::uint32_t k = i + 1; k < in.count && !session_.cwd.empty(); ++k) {
-      const string_view other = resolve(before, text_of(in, k));
+      const string_view other = resolve(before, argument(in, k));
       if (other.size() < session_.cwd.size()) session_.cwd = other;
     }
   }

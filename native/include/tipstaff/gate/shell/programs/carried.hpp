@@ -116,7 +116,13 @@ inline bool is_loaded(string_view name, string_view names) noexcept {
   return false;
 }
 
+inline bool is_test_source(string_view name) noexcept {
+  return is_loaded(name, "conftest.py test_*.py *_test.py *_test.go *.test.js *.test.ts *.spec.js *.spec.ts *_spec.rb *Test.php");
+}
+
 inline void ShellReader::run_loaded(Invocation& in, string_view program, std::uint32_t files) noexcept {
+  // docker build -f FILE: its lines run in the image that is built.
+  const bool images = one_of(program, "docker podman") && in.count > 1 && one_of(text_of(in, 1), "build buildx image builder");
   for (const LoadedFile& loaded : kLoadedFiles) {
     if (!one_of(program, loaded.programs)) continue;
     for (std::uint32_t i = 0; i < files && i < session_.files.size(); ++i) {
@@ -124,9 +130,13 @@ inline void ShellReader::run_loaded(Invocation& in, string_view program, std::ui
       if (file.content.kind != Stream::known) continue;
       bool named = is_loaded(base_name(file.path), loaded.names);
       // task -t FILE, ninja -f FILE
-      for (std::uint32_t k = 1; k < in.count && !named && loaded.dialect == Dialect::prose && program != "git"; ++k)
+      for (std::uint32_t k = 1; k < in.count && !named && !images && loaded.dialect == Dialect::prose && program != "git"; ++k)
         named = resolve(in.cwd, text_of(in, k)) == file.path || text_of(in, k) == file.path;
-      if (named) read_loaded(in, file.content, loaded.dialect);
+      if (!named) continue;
+      const std::uint32_t way = in.via;
+      if (is_test_source(base_name(file.path)) && trial_environment() != Trial::denied) in.via |= via::kTrial;  // its database is one of tests
+      read_loaded(in, file.content, loaded.dialect);
+      in.via = way;
     }
   }
 }

@@ -136,6 +136,7 @@ inline void ShellReader::run_container(Invocation& in) noexcept {
       in.cwd = resolve(held.host, tree_.join(tree_.copy("."), directory.substr(held.inside.size())));
     }
   }
+  if (in.cwd.empty() && !directory.empty() && directory[0] == '/') in.cwd = directory;
   if (compose) keeps = true;  // its file may name volumes
   const std::uint32_t way = via::kContainer | (keeps ? 0u : via::kFresh);
   if (!entrypoint.text.empty()) {
@@ -306,7 +307,7 @@ inline void ShellReader::run_tool(Invocation& in, const Program& program) noexce
       {"mise", "exec", "", "", 0},      {"mise", "x", "", "", 0},         {"asdf", "exec", "", "", 0},
       {"op", "run", "", "--env-file --account", 0}, {"doppler", "run", "pc", "--project --config", 0},
       {"aws-vault", "exec", "d", "--duration --region", 1}, {"chamber", "exec", "", "", 1}, {"direnv", "exec", "", "", 1},
-      {"perf", "stat", "oeprdI", "", 0}, {"perf", "record", "oeFcg", "", 0}, {"perf", "trace", "oe", "", 0},
+      {"perf", "stat", "oeprdI", "", 0}, {"perf", "record", "oeFcCm", "", 0}, {"perf", "trace", "oe", "", 0},
       {"nix", "run", "", "", 1},        {"nix", "develop", "", "", 0},    {"nix", "shell", "", "", 0},
       {"pipx", "run", "", "--spec --python", 0}, {"dotenvx", "run", "f", "", 0},
       {"distrobox", "enter", "n", "--name", 0}, {"toolbox", "run", "cd", "--container", 0}, {"wsl", "", "du", "", 0},

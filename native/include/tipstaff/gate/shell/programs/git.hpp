@@ -75,7 +75,7 @@ inline void ShellReader::run_git(Invocation& in) noexcept {
     const string_view text = text_of(in, i);
     if (text.empty() || text[0] != '-') break;
     if (text == "-C" && i + 1 < in.count) {
-      in.cwd = resolve(in.cwd, text_of(in, ++i));
+      in.cwd = resolve(in.cwd, argument(in, ++i));
       tree_.command(in.command).cwd = in.cwd;
     } else if (text == "-c" && i + 1 < in.count) {
       const Word word = argument(in, ++i);

@@ -49,6 +49,7 @@ inline string_view ShellReader::found_by_name(const Invocation& in) noexcept {
     if (argument(in, i).has(word_flag::kUnknown) || name.find_first_not_of("*?.") == string_view::npos) return {};
     for (std::uint32_t k = begin; k < end || k == begin; ++k) {
       const string_view place = end > begin ? text_of(in, k) : string_view(".");
+      if (name == ".git" && holds(place, kUnknownPart)) return {};
       if (!lines.empty()) lines = tree_.join(lines, "\n");
       else lines = tree_.copy("");
       // Below /usr/local it is rather found in some program's folder, where it is none of those that all share.

@@ -8,6 +8,13 @@
 namespace tipstaff::gate::shell {
 
 // A path seen from a directory, without . and ..; empty where it is not known, or longer than what systems open.
+// The same of a word; what mktemp made has a path of its own, whatever it is named.
+inline string_view ShellReader::resolve(string_view cwd, const Word& word) noexcept {
+  const std::size_t slash = word.text.find('/');
+  if (!word.has(word_flag::kTemporary) || word.text.substr(0, slash) != kUnknown) return resolve(cwd, word.text);
+  return resolve("/tmp/made-by-mktemp", slash == string_view::npos ? string_view(".") : word.text.substr(slash + 1));
+}
+
 inline string_view ShellReader::resolve(string_view cwd, string_view path) noexcept {
   if (path.empty() || holds(path, kUnknownPart)) return {};
   if (path[0] == '~' && (path.size() == 1 || path[1] == '/')) {
