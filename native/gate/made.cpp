@@ -4,7 +4,7 @@
 #include "tipstaff/gate/paths/parts.hpp"
 #include "tipstaff/gate/paths/surrounding_paths.hpp"
 #include "tipstaff/gate/rules/makers.hpp"
-#include "tipstaff/gate/rules/remakers.hpp"
+#include "tipstaff/gate/rules/release_names.hpp"
 #include "tipstaff/gate/tree/ascii.hpp"
 
 namespace tipstaff::gate::rules {
@@ -318,6 +318,20 @@ bool MadeBefore::names(const Word& word) const noexcept {
     }
   });
 }
+
+// Programs that write a whole folder from sources, and the options that name it.
+constexpr string_view kGenerators =
+    "dotnet jsdoc typedoc esdoc documentation tsc tspc babel swc rollup esbuild webpack vite parcel tsup tsdown microbundle ncc stylus coffee pug postcss sphinx-build "
+    "sphinx-apidoc pdoc pdoc3 mkdocs hugo jekyll zola protoc buf openapi-generator openapi-generator-cli swagger-codegen swagger-codegen-cli thrift flatc "
+    "graphql-codegen grpc_tools_node_protoc antlr4 genhtml gcovr gitbook mdbook asciidoctor vuepress vitepress eleventy docco yuidoc apidoc";
+constexpr string_view kOutputs =
+    "-d -o --out --out-dir --outDir --outdir --output --output-dir --output-path --output-directory --destination --dest --dist-dir --site-dir --dir --out-path -out --js_out --ts_out --python_out --go_out --cpp_out --java_out";
+
+// Folders that a tool fills again from a list of what belongs into them.
+struct Refilled {
+  string_view names, programs;
+};
+constexpr Refilled kRefilled[] = {{"deps _build", "mix"}, {"pods", "pod"}, {"public", "gatsby hugo"}, {"vendor", "composer"}};
 
 // rm -rf x && mkdir x: a folder that is emptied; not those that people keep sources, data or documents in.
 static bool begins_anew(const Tree& tree, const PathParts& path, const Command& next) noexcept {

@@ -40,7 +40,7 @@ class Maker {
     if (command_.program == "cargo" && first("new")) return count_ == 2 && give(words_[1], words_[1].text, Kind::folder);
     if (one_of(command_.program, "curl wget")) return download();
     if (one_of(command_.program, "tar unzip")) return unpacked();
-    return trial_output();
+    return false;
   }
 
  private:
@@ -121,16 +121,6 @@ class Maker {
     const string_view name = without_ending(base);
     if (name.size() == base.size() || !(has_version(name) || (name.find_first_of("-_0123456789") != string_view::npos && is_fetched(base)))) return false;
     return give(*archive, name, Kind::unpacked);
-  }
-  // train.py --output-dir runs/debug: a folder that is named as what is tried out.
-  bool trial_output() noexcept {
-    for (std::uint32_t i = 0; i + 1 < count_; ++i) {
-      const string_view text = words_[i + 1].text;
-      if (one_of(words_[i].text, "--output-dir --output --out --outdir --out-dir --output_dir --save-dir --logdir --log-dir --work-dir") &&
-          text.find('/') != string_view::npos && one_of(last_part(text, "/"), "debug smoke scratch dryrun dry-run dry_run trial try sanity smoke-test smoke_test"))
-        return give(words_[i + 1], text, Kind::folder);
-    }
-    return false;
   }
   // curl URL | tar xz
   bool piped() noexcept {

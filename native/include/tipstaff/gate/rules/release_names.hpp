@@ -1,4 +1,4 @@
-// What is made again: releases by their version, and programs that write a whole folder from sources.
+// Releases by their version, which are packed or unpacked again.
 #pragma once
 
 #include <algorithm>
@@ -40,19 +40,5 @@ inline bool is_release_by_variable(std::string_view written) noexcept {
   if (!ascii::one_of(version, "v ver pkgver tag release rel vsn") && !ascii::ends_with(version, "version")) return false;
   return at == written.size() || (written[at] == '/' && at + 1 == written.size());
 }
-
-// Programs that write a whole folder from sources, and the options that name it.
-inline constexpr std::string_view kGenerators =
-    "dotnet jsdoc typedoc esdoc documentation tsc tspc babel swc rollup esbuild webpack vite parcel tsup tsdown microbundle ncc stylus coffee pug postcss sphinx-build "
-    "sphinx-apidoc pdoc pdoc3 mkdocs hugo jekyll zola protoc buf openapi-generator openapi-generator-cli swagger-codegen swagger-codegen-cli thrift flatc "
-    "graphql-codegen grpc_tools_node_protoc antlr4 genhtml gcovr gitbook mdbook asciidoctor vuepress vitepress eleventy docco yuidoc apidoc";
-inline constexpr std::string_view kOutputs =
-    "-d -o --out --out-dir --outDir --outdir --output --output-dir --output-path --output-directory --destination --dest --dist-dir --site-dir --dir --out-path -out --js_out --ts_out --python_out --go_out --cpp_out --java_out";
-
-// Folders that a tool fills again from a list of what belongs into them.
-struct Refilled {
-  std::string_view names, programs;
-};
-inline constexpr Refilled kRefilled[] = {{"deps _build", "mix"}, {"pods", "pod"}, {"public", "gatsby hugo"}, {"vendor", "composer"}};
 
 }  // namespace tipstaff::gate::rules
