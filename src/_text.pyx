@@ -42,6 +42,9 @@ cdef extern from "tipstaff/similarity/opposed.hpp" namespace "tipstaff" nogil:
     ) except +
 
 
+cdef int64_t at_once = 4096  # of so few bytes all is done sooner than another thread would get the GIL
+
+
 cdef int open_texts(Borrowed& bounds, Borrowed& bytes_, object offsets, object data, TextColumn* texts) except -1:
     bounds.take(offsets, "offsets", "il", "int32", 4, 0)
     bytes_.take(data, "data", "B", "bytes", 1, 0)
@@ -128,8 +131,11 @@ def read_words(lexicon, offsets, data, Py_ssize_t max_words):
     cdef vector[unsigned char] joined
     cdef vector[uint64_t] values
     cdef vector[int64_t] ends
-    with nogil:
+    if texts.data.size <= at_once:
         read_column(table, texts, max_words, &values, &joined, &ends)
+    else:
+        with nogil:
+            read_column(table, texts, max_words, &values, &joined, &ends)
     cdef Py_ssize_t i
     return [
         (values[i], PyBytes_FromStringAndSize(<char*> joined.data() + ends[i], ends[i + 1] - ends[i]))
@@ -171,10 +177,26 @@ def opposed_texts(lexicon, offsets, data, *, work_limit=None):
     take_lexicon(file, lexicon, &table)
     open_texts(bounds, bytes_, offsets, data, &texts)
     cdef int64_t limit = 1024 * (texts.count + texts.data.size) if work_limit is None else work_limit
-    with nogil:
+    if texts.data.size <= at_once:
         complete = find_opposed(table, texts, limit, &pairs)
+    else:
+        with nogil:
+            complete = find_opposed(table, texts, limit, &pairs)
     cdef size_t i
     return [(pairs[i].first, pairs[i].second) for i in range(pairs.size())], complete
+
+
+cdef JaccardResult join_topics(
+    const Lexicon& table, const TextColumn& texts, int64_t max_words, double threshold, int64_t max_pairs,
+    vector[JaccardPair]* pairs,
+) except * nogil:
+    cdef vector[uint32_t] topics
+    cdef vector[int64_t] starts
+    read_topics(table, texts, max_words, &topics, &starts)
+    cdef int64_t limit = 1024 * (<int64_t> topics.size() + texts.count)
+    return join_sets(
+        topics.data(), <int64_t> topics.size(), starts.data(), texts.count, threshold, max_pairs, limit, pairs
+    )
 
 
 def alike_texts(lexicon, offsets, data, double threshold, Py_ssize_t max_words, Py_ssize_t max_pairs):
@@ -207,19 +229,15 @@ def alike_texts(lexicon, offsets, data, double threshold, Py_ssize_t max_words, 
     cdef Borrowed file, bounds, bytes_
     cdef Lexicon table
     cdef TextColumn texts
-    cdef vector[uint32_t] topics
-    cdef vector[int64_t] starts
     cdef vector[JaccardPair] pairs
     cdef JaccardResult result
-    cdef int64_t limit
     take_lexicon(file, lexicon, &table)
     open_texts(bounds, bytes_, offsets, data, &texts)
-    with nogil:
-        read_topics(table, texts, max_words, &topics, &starts)
-        limit = 1024 * (<int64_t> topics.size() + texts.count)
-        result = join_sets(
-            topics.data(), <int64_t> topics.size(), starts.data(), texts.count, threshold, max_pairs, limit, &pairs
-        )
+    if texts.data.size <= at_once:
+        result = join_topics(table, texts, max_words, threshold, max_pairs, &pairs)
+    else:
+        with nogil:
+            result = join_topics(table, texts, max_words, threshold, max_pairs, &pairs)
     cdef size_t i
     return [(pairs[i].first, pairs[i].second) for i in range(pairs.size())], result.status == JaccardStatus.complete
 

@@ -25,7 +25,7 @@ BODIES = {
     "gate/scripting": "scripting.cpp", "gate/scripting/actions": "scripting.cpp", "gate/scripting/libraries": "scripting.cpp",
     "gate/scripting/reader": "scripting.cpp", "gate/shell": "shell.cpp", "gate/judging": "engine.cpp",
 }  # fmt: skip
-SHARED = {"gate/shell/programs/table.hpp", "gate/shell/programs/verbs.hpp", "gate/shell/language/bytes.hpp"}
+SHARED = {"gate/shell/programs/table.hpp", "gate/shell/tables/verbs.hpp", "gate/shell/language/bytes.hpp"}
 """Tables that others than the shell's reader look things up in."""
 
 

@@ -12,28 +12,16 @@
 #include "tipstaff/gate/tool_edits.hpp"
 #include "tipstaff/gate/tool_fields.hpp"
 #include "tipstaff/gate/tool_languages.hpp"
+#include "tipstaff/gate/tree/patterns.hpp"
 
 namespace tipstaff::gate {
 
 // `*` anywhere stands for any letters; letter case counts in tool names. Linear for the short names of tools.
 bool tool_allowed(std::string_view glob, std::string_view tool) noexcept {
-  std::size_t g = 0, t = 0, star = std::string_view::npos, mark = 0;
-  while (t < tool.size()) {
-    if (g < glob.size() && glob[g] == '*') {
-      star = ++g;
-      mark = t;
-    } else if (g < glob.size() && (glob[g] == tool[t] || glob[g] == '?')) {
-      ++g;
-      ++t;
-    } else if (star != std::string_view::npos) {
-      g = star;
-      t = ++mark;
-    } else {
-      return false;
-    }
-  }
-  while (g < glob.size() && glob[g] == '*') ++g;
-  return g == glob.size() && !(tool.empty() && glob != "*");
+  if (tool.empty()) return glob == "*";
+  return matches_stars(glob, tool, [glob](std::size_t at, char letter, std::size_t*) noexcept {
+    return glob[at] == '?' || glob[at] == letter;
+  });
 }
 
 namespace engine {

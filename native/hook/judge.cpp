@@ -134,7 +134,7 @@ void before_tool(const HookEvent& event, const Situation& situation, gate::Tree&
   // Before anything is masked: an approval is for the call as it is.
   // It may be for what only the secrets come to.
   if ((decision == Decision::confirm || (wants_scan && decision != Decision::block)) && situation.state->ok()) {
-    judgement->subject = subject_of(*situation.json, event, situation.cwd, judgement->files);
+    judgement->subject = subject_of(*situation.json, event, event.host == Host::cursor ? situation.folder : situation.cwd, judgement->files);
     judgement->has_subject = true;
   }
   if (wants_scan || decision != Decision::allow) mask_secrets(event, situation, wants_scan, judgement);
@@ -189,9 +189,10 @@ void after_tool(const HookEvent& event, const Situation& situation, Judgement* j
   Writer reason(judgement->reason, Judgement::kReasonBytes);
   const bool masks = event.host != Host::cursor || gate::ascii::starts_with(event.tool, "mcp:");
   reason.raw("tipstaff found ").number(judgement->secrets).raw(judgement->secrets == 1 ? " secret" : " secrets");
-  reason.raw(masks ? judgement->secrets == 1 ? " in the tool's output and masked it with asterisks."
-                                             : " in the tool's output and masked them with asterisks."
-                   : " in the tool's output, which this host does not let it mask. Do not repeat it anywhere.");
+  const bool one = judgement->secrets == 1;
+  reason.raw(masks ? one ? " in the tool's output and masked it with asterisks." : " in the tool's output and masked them with asterisks."
+             : one ? " in the tool's output, which this host does not let it mask. Do not repeat it anywhere."
+                   : " in the tool's output, which this host does not let it mask. Do not repeat them anywhere.");
   reply.decision = Decision::warn;
   reply.reason = reason.view();
   if (!masks) {
@@ -232,8 +233,9 @@ void failed_tool(const HookEvent& event, const Situation& situation, Judgement* 
   judgement->secrets = redaction.distinct();
   Writer reason(judgement->reason, Judgement::kReasonBytes);
   reason.raw("tipstaff found ").number(judgement->secrets).raw(judgement->secrets == 1 ? " secret" : " secrets");
-  reason.raw(" in the output of this call, which failed; this host does not let it be masked. Do not repeat it anywhere, "
-             "and tell the person that it should be changed.");
+  reason.raw(judgement->secrets == 1
+                 ? " in the output of this call, which failed; this host does not let it be masked. Do not repeat it anywhere, and tell the person that it should be changed."
+                 : " in the output of this call, which failed; this host does not let them be masked. Do not repeat them anywhere, and tell the person that they should be changed.");
   judgement->reply.decision = Decision::warn;
   judgement->reply.reason = judgement->reply.context = reason.view();
 }
@@ -244,13 +246,14 @@ void session_start(const HookEvent& event, const Situation& situation, Judgement
   Writer reason(judgement->reason, Judgement::kReasonBytes);
   reason.raw("tipstaff was registered for this repository and no longer is: ");
   if (registrations::lost(*situation.state, situation.repository, reason) != 0) {
-    reason.raw(". Sessions of such a host are not judged; a person runs `tipstaff install` for it, and commits the file.");
+    reason.raw(". Sessions of such a host are not judged; a person runs `tipstaff install --host` with its name, and commits the file.");
     judgement->reply.decision = Decision::warn;
     judgement->reply.reason = reason.view();
     out.raw(reason.view()).raw("\n\n");
   }
   guidance::answer(event, *situation.state, situation.repository, situation.now_s, out);
   judgement->reply.context = out.view();
+  while (gate::ascii::ends_with(judgement->reply.context, "\n")) judgement->reply.context.remove_suffix(1);
 }
 
 }  // namespace

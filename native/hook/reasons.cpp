@@ -169,8 +169,10 @@ void say(const HookEvent& event, const Situation& situation, Judgement* judgemen
   if (situation.fault != PolicyFault::none && reply.decision != Decision::allow) {
     const bool own = situation.fault == PolicyFault::stale || situation.fault == PolicyFault::uncompiled;
     out.raw("tipstaff: ").raw(hook::name_of(situation.fault)).raw(own
-        ? "; a person should run `tipstaff compile`. "
-        : ", so its built-in rules judged; a person should run `tipstaff install`. ");
+        ? "; a person should run `tipstaff compile`"
+        : ", so its built-in rules judged; a person should run `tipstaff install --host ");
+    if (!own) out.raw(hook::name_of(event.host)).raw("`");
+    out.raw(". ");
   }
   if (!event.readable) out.raw("Not all that this call would do can be read. ");
   std::uint32_t reported = 0;
@@ -202,10 +204,9 @@ bool leave_for_a_person(const HookEvent& event, const Situation& situation, cons
   void* memory = ::mmap(nullptr, wanted, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return false;
   Writer out(static_cast<char*>(memory), wanted);
-  const bool whole = show_call(event, situation, judgement, out);
-  if (whole) approvals::leave(*situation.state, judgement.subject, out.view());
+  const bool kept = show_call(event, situation, judgement, out) && approvals::leave(*situation.state, judgement.subject, out.view());
   ::munmap(memory, wanted);
-  return whole;
+  return kept;
 }
 
 }  // namespace tipstaff::hook::reasons

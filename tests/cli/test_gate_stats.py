@@ -87,7 +87,7 @@ def test_what_was_asked_about_for_want_of_a_policy_is_named() -> None:
     fault = "there is no compiled policy"
     record = {"decision": "require-confirmation", "session": "a", "rules": [], "policy": fault}
     lines = stats_lines(rule_counts([record, record]))
-    assert lines[-1].startswith(f"Calls were asked about because {fault}: a person runs `tipstaff install`")
+    assert lines[-1].startswith(f"Calls were asked about because {fault}: a person runs `tipstaff install --host NAME`")
 
 
 def test_what_is_printed_can_be_pasted(tmp_path: Path) -> None:

@@ -102,6 +102,21 @@ def test_every_host_takes_it(bench: Bench, host: str, before: str, after: bytes)
     assert bench.run({**event, "tool_use_id": "u2"}, "--host", host).decision() == before
 
 
+def test_cursors_two_events_for_a_command_have_one_code(bench: Bench) -> None:
+    base = {"conversation_id": "c", "cursor_version": "2.1.0", "cwd": str(bench.repository)}
+    shell = {**base, "hook_event_name": "beforeShellExecution", "command": "git reset --hard"}
+    given = {"command": "git reset --hard", "working_directory": str(bench.repository), "timeout": 5}
+    tool = {**base, "hook_event_name": "preToolUse", "tool_name": "Shell", "tool_input": given, "tool_use_id": "t"}
+    code = waiting(bench, tool, "cursor")
+    assert bench.run(shell, "--host", "cursor").decision() == "ask"
+    allow(bench, code)
+    for event in (tool, shell):
+        assert bench.run(event, "--host", "cursor").decision() == "allow"
+    assert bench.run(shell, "--host", "cursor").decision() == "ask"
+    bench.run({**tool, "tool_input": {**given, "working_directory": "/srv/elsewhere"}}, "--host", "cursor")
+    assert len(pending_calls(bench.state)) == 2
+
+
 def test_what_the_model_says_about_a_command_is_not_what_it_does(bench: Bench) -> None:
     code = waiting(bench, bench.claude("", tool_input={"command": COMMAND, "description": "clean", "timeout": 5}))
     allow(bench, code)

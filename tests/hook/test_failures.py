@@ -179,7 +179,9 @@ def test_a_state_folder_that_cannot_be_written_costs_no_decision(bench: Bench) -
     for name in ("pending", "runs", "approvals"):
         (bench.state / name).write_text("a file where a folder should be")
     assert bench.run(bench.claude("rm -rf /"), "--host", "claude").decision() == "deny"
-    assert bench.run(bench.claude("git reset --hard"), "--host", "claude").decision() == "ask"
+    asked = bench.run(bench.claude("git reset --hard"), "--host", "claude")
+    assert asked.decision() == "ask"
+    assert b"tipstaff approve" not in asked.stdout  # which would find no call
     assert bench.run(bench.claude("git status"), "--host", "claude").stdout == b""
 
 
@@ -195,6 +197,7 @@ def test_a_full_disk_costs_no_decision(bench: Bench) -> None:
         )  # fmt: skip
         assert done.returncode == 0
         assert expected in done.stdout
+        assert b"tipstaff approve" not in done.stdout
 
 
 def test_a_line_that_a_full_disk_cuts_short_spoils_no_other(bench: Bench) -> None:

@@ -157,7 +157,8 @@ def test_a_large_index_is_read_in_time(bench: Bench, repository: Path) -> None:
     ["bash", "bash --norc", "bash -il", "sh", "zsh -f", "python3", "python3 -i -q", "node", "sudo -i", "sudo -s", "su -", "ssh build.example",
      "ssh -p 22 me@build.example", "psql -h localhost app", "sqlite3 app.db", "docker exec -it web bash", "cd src && bash", "deno repl",
      "script -q /dev/null", "bash < /dev/stdin", "python3 -i x.py", "rails c", "perl", "ruby", "php -a", "expect", "gdb ./x", "vim", "vim a.txt", "ed x",
-     "python manage.py shell", "php artisan tinker"],
+     "python manage.py shell", "php artisan tinker", "tmux new -s work", "screen", "poetry shell", "nix develop", "fly ssh console -a app",
+     "gcloud compute ssh vm --zone z", "adb shell", "docker attach web", "sftp build.example"],
 )  # fmt: skip
 def test_codex_types_into_nothing_unseen(bench: Bench, command: str) -> None:
     event = bench.claude(command, turn_id="t")
@@ -175,7 +176,8 @@ def test_codex_types_into_nothing_unseen(bench: Bench, command: str) -> None:
      "ruby x.rb", "php -v", "php x.php", "php artisan migrate", "expect x.exp", "gdb -batch -ex bt ./x", "vim -es -c '%s/a/b/' -c wq a.txt", "nvim --headless +qa",
      "printf 'wq\\n' | ed x", "ed x <<'E'\nwq\nE", "python3 x.py -i", "python manage.py migrate", "vim --version", "emacs --batch -l x.el",
      # A program of the repository: what it does with its input is its own affair (the threat model says so).
-     "./repl", "bin/console"],
+     "./repl", "bin/console", "tmux new -d -s w 'npm run dev'", "tmux send-keys -t w ls", "screen -ls", "nix develop -c make", "fly ssh console -C ls",
+     "gcloud compute ssh vm --command ls", "adb shell ls", "docker compose up -d", "sftp -b put.txt build.example"],
 )  # fmt: skip
 def test_codex_runs_what_is_given_whole(bench: Bench, command: str) -> None:
     bench.run(bench.claude(command, turn_id="t"), "--host", "codex")

@@ -68,6 +68,16 @@ def test_the_native_kernel_agrees(tmp_path: Path) -> None:
             list(part) for part in plain.measure_files(tmp_path, some)
         ]
         assert list(_files.stat_files(tmp_path, some)) == list(plain.stat_files(tmp_path, some))
+        assert list(_files.stat_folders(tmp_path, some)) == list(plain.stat_folders(tmp_path, some))
+        assert _files.stat_folders(tmp_path, some)[:4] != _files.stat_files(tmp_path, some)[:4] or not some
+        for sizes in ([18] * len(some), [max(0, size) for size in plain.measure_files(tmp_path, some)[0]]):
+            assert _files.read_files(tmp_path, some, sizes) == plain.read_files(tmp_path, some, sizes)
+    assert _files.read_files(tmp_path, ["text.py", "link", "binary"], [18, 18, 8]) == [CONTENTS["text.py"]] * 2 + [None]
+    assert _files.read_files(tmp_path, [tmp_path / "binary", "pipe", "empty"], [7, 0, 0]) == [b"abc\0def", None, b""]
+    for sizes in ([], [-1]):
+        for reader in (_files.read_files, plain.read_files):
+            with pytest.raises(ValueError, match="size from 0 up"):
+                reader(tmp_path, ["text.py"], sizes)
     about = (tmp_path / "text.py").stat()
     found = list(plain.stat_files(tmp_path, ["text.py", "nowhere"]))
     assert found == [18, about.st_mtime_ns, about.st_ctime_ns, about.st_ino, -1, 0, 0, 0]

@@ -129,6 +129,7 @@ def test_a_change_in_the_same_tick_of_the_clock_is_seen(
 ) -> None:
     changed = max(folder.stat().st_ctime_ns for folder in (root, root / "sub"))
     monkeypatch.setattr(fingerprints, "_status", lambda _: (1, 2, changed, changed))
+    monkeypatch.setattr(fingerprints, "_statuses", lambda _, paths: [(1, 2, changed, changed)] * len(paths))
     trusting = fingerprint_sources(root, FILES, FOLDERS, now_ns=changed + RACY_NS)
     careful = fingerprint_sources(root, FILES, FOLDERS, now_ns=changed + RACY_NS - 1)
     change(root)

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tipstaff/gate/engine.hpp"
+#include "tipstaff/gate/tool_edits.hpp"
 
 using namespace tipstaff::gate;
 

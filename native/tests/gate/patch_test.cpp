@@ -32,7 +32,7 @@ constexpr Sample kPatches[] = {
     {"diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-b\n+c\ndiff --git a/y b/y\n--- a/y\n+++ b/y\n@@ -1 +1 @@\n-b\n+c\n",
      "@write x\n@write y"},
     {"From: someone\nSubject: x\n\ndiff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-b\n+c\n", "@write x"},
-    {"--- a/x\n+++ b/x\n@@ -1,5 +1,5 @@\n a\n-b\n", "@write x\n!syntax"},
+    {"--- a/x\n+++ b/x\n@@ -1,5 +1,5 @@\n a\n-b\n", "@write x"},
     {"--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n-a\n-b\n+c\n+d\n\\ No newline at end of file\n", "@write x"},
     {"--- \"a/x y\"\n+++ \"b/x y\"\n@@ -1 +1 @@\n-b\n+c\n", "@write x y"},
     {"", "!syntax"},

@@ -101,7 +101,10 @@ def setting_for(rule: str) -> tuple[str, str]:
     if rule in _GATE_SETTINGS:
         return _SETTINGS, _GATE_SETTINGS[rule]
     if " " in rule:
-        return "", "`tipstaff install`, and `tipstaff compile` where a repository has packs or settings of its own"
+        return (
+            "",
+            "`tipstaff install --host NAME`, and `tipstaff compile` where a repository has packs or settings",
+        )
     if rule.startswith("wiring."):
         return "", "a repository cannot weaken it"
     return _OWN_PACK, f'[[rule]]\nid = "{rule}"\nenabled = false\nbecause = "..."'

@@ -61,7 +61,7 @@ def pending_calls(state: Path) -> list[PendingCall]:
     """Return the calls that wait, the latest first; those that have waited for a week are taken away."""
     found: list[PendingCall] = []
     oldest = time.time() - PENDING_KEPT_S
-    with contextlib.suppress(FileNotFoundError):
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
         for path in sorted((state / "pending").iterdir()):
             if path.lstat().st_mtime < oldest:
                 path.unlink(missing_ok=True)

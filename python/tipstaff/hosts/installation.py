@@ -160,7 +160,17 @@ def apply_uninstall(change: Change) -> None:
         path.unlink()
         for folder in (path.parent, path.parent.parent):
             # Only what is empty goes, and only the folders of the host itself.
-            if folder.name in {"hooks", "plugins", ".claude", ".codex", ".gemini", ".cursor", ".qwen", ".opencode"}:
+            if folder.name in {
+                "hooks",
+                "plugins",
+                ".claude",
+                ".codex",
+                ".gemini",
+                ".cursor",
+                ".copilot",
+                ".qwen",
+                ".opencode",
+            }:
                 with contextlib.suppress(OSError):
                     folder.rmdir()
         return

@@ -49,7 +49,7 @@ def compile_policy(repository: Path | None, state: Path) -> RepositoryPolicy:
 def check_policy(repository: Path | None, state: Path) -> PolicyFinding | None:
     """Return what is wrong with a policy, as the hook would see it; None where nothing is."""
     path = policy_path(repository, state)
-    fix = "a person runs `tipstaff install`" if repository is None else "a person runs `tipstaff compile`"
+    fix = "a person runs `tipstaff install --host NAME`" if repository is None else "a person runs `tipstaff compile`"
     try:
         about = path.lstat()
         data = path.read_bytes()
@@ -72,8 +72,10 @@ def check_policy(repository: Path | None, state: Path) -> PolicyFinding | None:
 
 def check_state(state: Path) -> list[PolicyFinding]:
     """Return what is wrong with the state folder and what is in it."""
+    if state.exists() and not state.is_dir():
+        return [PolicyFinding(str(state), "it is not a folder", "a person removes it, and installs again")]
     if not state.is_dir():
-        return [PolicyFinding(str(state), "there is no state folder", "a person runs `tipstaff install`")]
+        return [PolicyFinding(str(state), "there is no state folder", "a person runs `tipstaff install --host NAME`")]
     found: list[PolicyFinding] = []
     for path, mode in ((state, 0o077), (state / "policy", 0o022), (state / "approvals", 0o022), (state / "key", 0o077),
                        (state / "spool.jsonl", 0o022)):  # fmt: skip

@@ -23,6 +23,8 @@
            --alike_texts, opposed_texts-->  pairs that say nearly the same, or the opposite
     folder, paths --measure_files-->      sizes in bytes, and which files are binary or may be generated
                   --stat_files-->         sizes, times and inodes
+                  --stat_folders-->       devices, inodes and times, links followed
+                  --read_files-->         contents of files whose sizes are known
     texts       --WordSets-->             the most similar of those taken in before, by their words
 
 Every argument that holds numbers is any C-contiguous buffer of the type named in the docstring, or plain bytes of it: a
@@ -53,7 +55,7 @@ if TYPE_CHECKING:
         hash_embed_into,
         isa,
     )
-    from tipstaff.kernels._files import measure_files, stat_files
+    from tipstaff.kernels._files import measure_files, read_files, stat_files, stat_folders
     from tipstaff.kernels._focus import focus_scan
     from tipstaff.kernels._fused import FusedSearch, query_terms, sign_rows
     from tipstaff.kernels._intents import TaskReader, TopicWords, stem_hashes, task_paths
@@ -98,12 +100,14 @@ __all__ = [
     "opposed_texts",
     "quantize_rows",
     "query_terms",
+    "read_files",
     "read_words",
     "score_topk_f32",
     "score_topk_f32_batch",
     "score_topk_i8",
     "sign_rows",
     "stat_files",
+    "stat_folders",
     "stem_hashes",
     "task_paths",
     "token_features",
@@ -138,12 +142,14 @@ _HOMES: Final = {
     "opposed_texts": "_text",
     "quantize_rows": "_scoring",
     "query_terms": "_fused",
+    "read_files": "_files",
     "read_words": "_text",
     "score_topk_f32": "_scoring",
     "score_topk_f32_batch": "_scoring",
     "score_topk_i8": "_scoring",
     "sign_rows": "_fused",
     "stat_files": "_files",
+    "stat_folders": "_files",
     "stem_hashes": "_intents",
     "task_paths": "_intents",
     "token_features": "_tokens",

@@ -166,27 +166,36 @@ def is_unchanged(
     if fingerprint.salt != salt:
         return False
     base = os.fsencode(root)
-    return all(_same_directory(base, stamp, relevant) for stamp in fingerprint.directories) and all(
-        _same_file(base, stamp) for stamp in fingerprint.files
-    )
+    try:
+        return _same_directories(base, fingerprint.directories, relevant) and _same_files(base, fingerprint.files)
+    except OSError:  # there is no such root any more
+        return False
 
 
 def _stamp_file(base: bytes, path: bytes) -> FileStamp:
-    content = _read(os.path.join(base, path), None)
+    content = _read(os.path.join(base, path))
     if content is None:
         return FileStamp(path, _UNREADABLE, -1)
     return FileStamp(path, xxhash.xxh3_128_digest(content), len(content))
 
 
-def _same_file(base: bytes, stamp: FileStamp) -> bool:
-    content = _read(os.path.join(base, stamp.path), stamp.size if stamp.digest else None)
-    if content is None:
-        return not stamp.digest
-    return len(content) == stamp.size and xxhash.xxh3_128_digest(content) == stamp.digest
+def _same_files(base: bytes, stamps: Sequence[FileStamp]) -> bool:
+    from tipstaff.kernels import read_files
+
+    missing = [stamp.path for stamp in stamps if not stamp.digest and b"\0" not in stamp.path]
+    there = [path for path, status in zip(missing, _statuses(base, missing), strict=True) if any(status)]
+    if any(_read(os.path.join(base, path)) is not None for path in there):
+        return False
+    readable = [stamp for stamp in stamps if stamp.digest]
+    contents = read_files(base, [stamp.path for stamp in readable], [stamp.size for stamp in readable])
+    return all(
+        content is not None and xxhash.xxh3_128_digest(content) == stamp.digest
+        for stamp, content in zip(readable, contents, strict=True)
+    )
 
 
-def _read(path: bytes, expected: int | None) -> bytes | None:
-    """Return the content of a regular file, None where there is none or where it has another size than `expected`."""
+def _read(path: bytes) -> bytes | None:
+    """Return the content of a regular file, None where there is none."""
     try:
         # Non-blocking, or a pipe of this name would wait for its writer.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -195,8 +204,6 @@ def _read(path: bytes, expected: int | None) -> bytes | None:
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
-            return None
-        if expected is not None and status.st_size != expected:
             return None
         # One byte more than there should be shows a file that grows; a short read, one that shrinks.
         content = os.read(descriptor, status.st_size + 1)
@@ -256,11 +263,21 @@ def _stamp_directory(base: bytes, path: bytes, relevant: Relevant | None, scanne
     return DirectoryStamp(path, entries, status, settled, disturbed)
 
 
-def _same_directory(base: bytes, stamp: DirectoryStamp, relevant: Relevant | None) -> bool:
-    if stamp.disturbed:
+def _same_directories(base: bytes, stamps: Sequence[DirectoryStamp], relevant: Relevant | None) -> bool:
+    if any(stamp.disturbed for stamp in stamps):
         return False
-    full = os.path.join(base, stamp.path)
-    status = _status(full)
-    if stamp.settled and status == stamp.status:
-        return True
-    return _entries(full, stamp.path, relevant) == stamp.entries
+    settled = [stamp for stamp in stamps if stamp.settled]
+    found = _statuses(base, [stamp.path for stamp in settled])
+    same = {stamp.path for stamp, status in zip(settled, found, strict=True) if status == stamp.status}
+    return all(
+        stamp.path in same or _entries(os.path.join(base, stamp.path), stamp.path, relevant) == stamp.entries
+        for stamp in stamps
+    )
+
+
+def _statuses(base: bytes, paths: Sequence[bytes]) -> list[tuple[int, ...]]:
+    """Return the status of folders, at once: each question by itself would hand the interpreter to another thread."""
+    from tipstaff.kernels import stat_folders
+
+    found = stat_folders(base, paths).tolist()
+    return [tuple(found[at : at + 4]) for at in range(0, len(found), 4)]

@@ -145,9 +145,14 @@ inline Subject subject_of(const Json& json, const HookEvent& event, std::string_
   }
   hash.put(event.tool);
   hash.put(cwd);
-  if (event.input != kNoNode) hash.put(json, event.input, gate::tools::classify(event.tool) == gate::ToolClass::shell);
-  if (event.host == Host::cursor)  // whose parameters may be beside the rest
-    for (std::string_view key : {"command", "url", "file_path"}) hash.put(json.text(0, key));
+  const bool shell = gate::tools::classify(event.tool) == gate::ToolClass::shell;
+  if (event.host == Host::cursor && shell) {  // its two events for one command have it in different fields
+    hash.put(json.text(event.input != kNoNode ? event.input : 0, "command"));
+  } else {
+    if (event.input != kNoNode) hash.put(json, event.input, shell);
+    if (event.host == Host::cursor)  // whose parameters may be beside the rest
+      for (std::string_view key : {"command", "url", "file_path"}) hash.put(json.text(0, key));
+  }
   Subject subject;
   subject.digest = hash.finish();
   write_hex(subject.digest, subject.hex);
@@ -254,16 +259,19 @@ inline Answer take(const Path& state, const Subject& subject, const HookEvent& e
   return kept ? Answer::allowed : Answer::none;
 }
 
-// Leaves a call for a person to look at. `shown` is a JSON object that tells them what it is.
-inline void leave(const Path& state, const Subject& subject, std::string_view shown) noexcept {
+// Leaves a call for a person to look at, and returns whether that can be kept. `shown` is a JSON object that tells them
+// what it is.
+inline bool leave(const Path& state, const Subject& subject, std::string_view shown) noexcept {
   Path path = state, scratch = state;
   path.add("/pending/").add(subject.code_view());
   scratch.add("/pending/.new-").add(subject.code_view()).add("-").hex(static_cast<std::uint64_t>(::getpid()));
   const int file = open_state(scratch, O_WRONLY | O_CREAT | O_TRUNC);
-  if (file < 0) return;
+  if (file < 0) return false;
   const bool whole = write_whole(file, shown);
   ::close(file);
-  if (!whole || !path.ok() || ::rename(scratch.c_str(), path.c_str()) != 0) ::unlink(scratch.c_str());
+  if (whole && path.ok() && ::rename(scratch.c_str(), path.c_str()) == 0) return true;
+  ::unlink(scratch.c_str());
+  return false;
 }
 
 }  // namespace approvals

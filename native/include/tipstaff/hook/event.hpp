@@ -10,6 +10,7 @@
 #include <new>
 #include <string_view>
 
+#include "tipstaff/gate/shell/language/bytes.hpp"
 #include "tipstaff/gate/tool_fields.hpp"
 #include "tipstaff/hook/json.hpp"
 
@@ -68,16 +69,7 @@ inline bool can_ask(Host host) noexcept {
 
 namespace events {
 
-inline bool one_of(std::string_view name, std::string_view list) noexcept {
-  std::size_t at = 0;
-  while (at < list.size()) {
-    std::size_t end = list.find(' ', at);
-    if (end == std::string_view::npos) end = list.size();
-    if (list.substr(at, end - at) == name) return true;
-    at = end + 1;
-  }
-  return false;
-}
+using gate::shell::one_of;
 
 inline Phase phase_of(std::string_view name) noexcept {
   if (one_of(name, "PreToolUse preToolUse BeforeTool beforeShellExecution beforeMCPExecution beforeReadFile beforeTabFileRead"))

@@ -7,6 +7,9 @@
 #include <new>
 #include <string_view>
 
+#include "tipstaff/gate/tree/ascii.hpp"
+#include "tipstaff/text/utf8.hpp"
+
 namespace tipstaff::hook {
 
 enum class JsonKind : std::uint8_t { null, boolean, number, string, array, object };
@@ -171,43 +174,17 @@ class Json {
     return true;
   }
 
-  static int hex(char letter) noexcept {
-    if (letter >= '0' && letter <= '9') return letter - '0';
-    if (letter >= 'a' && letter <= 'f') return letter - 'a' + 10;
-    if (letter >= 'A' && letter <= 'F') return letter - 'A' + 10;
-    return -1;
-  }
-
   bool unit(std::uint32_t* out) noexcept {
     if (end_ - at_ < 4) return false;
     std::uint32_t code = 0;
     for (int i = 0; i < 4; ++i) {
-      const int digit = hex(at_[i]);
+      const int digit = gate::ascii::hex_value(at_[i]);
       if (digit < 0) return false;
       code = code << 4 | static_cast<std::uint32_t>(digit);
     }
     at_ += 4;
     *out = code;
     return true;
-  }
-
-  static char* put(char* out, std::uint32_t code) noexcept {
-    if (code < 0x80) {
-      *out++ = static_cast<char>(code);
-    } else if (code < 0x800) {
-      *out++ = static_cast<char>(0xc0 | code >> 6);
-      *out++ = static_cast<char>(0x80 | (code & 0x3f));
-    } else if (code < 0x10000) {
-      *out++ = static_cast<char>(0xe0 | code >> 12);
-      *out++ = static_cast<char>(0x80 | (code >> 6 & 0x3f));
-      *out++ = static_cast<char>(0x80 | (code & 0x3f));
-    } else {
-      *out++ = static_cast<char>(0xf0 | code >> 18);
-      *out++ = static_cast<char>(0x80 | (code >> 12 & 0x3f));
-      *out++ = static_cast<char>(0x80 | (code >> 6 & 0x3f));
-      *out++ = static_cast<char>(0x80 | (code & 0x3f));
-    }
-    return out;
   }
 
   bool string(std::string_view* out) noexcept {
@@ -250,7 +227,7 @@ class Json {
           } else if (code >= 0xdc00 && code < 0xe000) {
             code = 0xfffd;
           }
-          write = put(write, code);
+          write += write_utf8(code, write);
           break;
         }
         default: return false;

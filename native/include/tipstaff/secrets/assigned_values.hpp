@@ -88,18 +88,40 @@ inline std::size_t pair_value(Bytes text, std::size_t at) noexcept {
   }
   at = skip_blanks(text, at, 40);
   if (byte_at(text, at) == '"' || byte_at(text, at) == '\'') ++at;
-  if (!matches_at(text, at, "value") && !matches_at(text, at, "Value")) return 0;
-  at += 5;
+  std::size_t word = 0;
+  for (const char* const name : {"value", "Value", "default", "useValue"}) {
+    if (matches_at(text, at, name)) word = std::strlen(name);
+  }
+  if (word == 0) return 0;
+  at += word;
   if (byte_at(text, at) == '"' || byte_at(text, at) == '\'') ++at;
   at = skip_blanks(text, at, 4);
   if (byte_at(text, at) != ':' && byte_at(text, at) != '=') return 0;
   return skip_blanks(text, at + 1, 8);
 }
 
-// Where the value begins of `<key>X</key><string>x</string>`, as property lists and Hadoop's settings have it; 0 where it
-// does not.
-inline std::size_t tag_value(Bytes text, std::size_t at) noexcept {
-  if (!matches_at(text, at, "</key>") && !matches_at(text, at, "</name>") && !matches_at(text, at, "</param-name>")) return 0;
+// Where the end is of the tag whose attribute's value ends at `at`, of which at most one more follows; `text.size` for none.
+inline std::size_t after_attribute(Bytes text, std::size_t at) noexcept {
+  const std::size_t start = at;
+  at = skip_blanks(text, at, 4);
+  if (at == start) return at;
+  const std::size_t name = at;
+  while (at - name < 24 && is_letter(byte_at(text, at))) ++at;
+  if (at == name || !matches_at(text, at, "=\"")) return text.size;
+  at += 2;
+  const std::size_t value = at;
+  while (at < text.size && at - value < 40 && !one_of(text[at], "\"<>\r\n")) ++at;
+  return byte_at(text, at) == '"' ? at + 1 : text.size;
+}
+
+// Where the value begins of `<key>X</key><string>x</string>`, as property lists and Hadoop's settings have it, and of
+// `name="X"><value>x</value>`, `attribute`: a name in quotes is before `at`; 0 where it does not.
+inline std::size_t tag_value(Bytes text, std::size_t at, bool attribute) noexcept {
+  if (!matches_at(text, at, "</key>") && !matches_at(text, at, "</name>") && !matches_at(text, at, "</param-name>")) {
+    if (!attribute) return 0;
+    at = after_attribute(text, at);
+    if (byte_at(text, at) != '>') return 0;
+  }
   while (text[at] != '>') ++at;
   at = skip_blanks_and_lines(text, at + 1);
   for (const char* const tag : {"<string>", "<value>", "<param-value>"}) {
@@ -147,23 +169,84 @@ inline bool is_string_prefix(Bytes text, std::size_t at) noexcept {
   return quote_at(text, at + 1) != 0 || (one_of(text[at + 1], "bBfFrR@$") && quote_at(text, at + 2) != 0);
 }
 
-// Where the string begins that calls around it are given: String::from("x"), []byte("x"), new Key(Encoding.GetBytes("x"));
-// 0 where none is.
-inline std::size_t wrapped_string(Bytes text, std::size_t at) noexcept {
+// Where the string begins that calls around it are given, 0 where none is: String::from("x"), []byte("x"), new
+// Key(Encoding.GetBytes("x")), and Haskell's Just "x". `held`: whether all of them hold it as it is.
+inline std::size_t wrapped_string(Bytes text, std::size_t at, const Words& holders, bool* held) noexcept {
+  *held = true;
+  if (!is_letter(byte_at(text, at)) && byte_at(text, at) != '[') return 0;
+  if (is_upper(text[at])) {
+    std::size_t end = at + 1;
+    while (end - at < 8 && is_lower(byte_at(text, end))) ++end;
+    if (end - at >= 2 && is_blank(byte_at(text, end)) && one_of(byte_at(text, end + 1, ' '), "\"'") &&
+        holders.equals(text.part(at, end))) {
+      return end + 1;
+    }
+  }
   if (matches_at(text, at, "new ")) at += 4;
   if (matches_at(text, at, "[]")) at += 2;
   for (int calls = 0; calls < 2; ++calls) {
     if (!is_letter(byte_at(text, at))) return 0;
+    std::size_t last = at;
     const std::size_t most = least_of(text.size, at + 40);
-    while (at < most && (is_namely(text[at]) || text[at] == '.' || text[at] == ':')) ++at;
+    while (at < most && (is_namely(text[at]) || text[at] == '.' || text[at] == ':')) {
+      if (!is_namely(text[at++])) last = at;
+    }
     if (byte_at(text, at) != '(') return 0;
+    *held = *held && holders.equals(text.part(last, at));
     ++at;
+    for (const char* const name : {"default", "value"}) {
+      if (!matches_at(text, at, name)) continue;
+      const std::size_t sign = skip_blanks(text, at + std::strlen(name), 1);
+      if (one_of(byte_at(text, sign), "=:")) at = skip_blanks(text, sign + 1, 1);
+    }
     if (quote_at(text, at) != 0) return at;
   }
   return 0;
 }
 
-inline bool read_value(Bytes text, std::size_t at, std::size_t after, Manner manner, Value* out) noexcept {
+inline constexpr std::size_t prose_reach = 64, prose_words = 7;
+
+// Where the value begins of what people write: `password is x`, `password for the jump host: x`, `password (prod): x`,
+// `password -> x`; 0 where none does.
+inline std::size_t prose_value(Bytes text, std::size_t at, const Words& links) noexcept {
+  const std::size_t limit = least_of(text.size, at + prose_reach);
+  if (matches_at(text, at, "-> ")) return skip_blanks(text, at + 2, 8);
+  if (text[at] == '(') {
+    while (at < limit && text[at] != '\n' && !(at + 3 <= limit && matches_at(text, at, "): "))) ++at;
+    return at < limit && text[at] != '\n' ? skip_blanks(text, at + 2, 8) : 0;
+  }
+  bool linked = false;
+  for (std::size_t words = 0; words < prose_words; ++words) {
+    const std::size_t start = at;
+    while (at < limit && is_letter(text[at])) ++at;
+    const bool link = links.equals(text.part(start, at));
+    if (linked && !link) return start;
+    if (at == start || at >= limit) return 0;
+    if (text[at] == ':') return byte_at(text, at + 1) == ' ' ? skip_blanks(text, at + 1, 8) : 0;
+    if (text[at] != ' ') return 0;
+    linked = link;
+    at = skip_blanks(text, at, 4);
+  }
+  return 0;
+}
+
+// A value in prose: a string, or up to the next blank without the signs that end a sentence.
+inline bool read_prose(Bytes text, std::size_t at, Value* out) noexcept {
+  const std::size_t mark = quote_at(text, at);
+  if (mark != 0) {
+    const std::size_t end = quoted_end(text, at, mark);
+    if (end == text.size || end == at + mark) return false;
+    *out = {at + mark, end, true, true, true, true};
+    return true;
+  }
+  std::size_t end = at;
+  while (end < text.size && end - at < value_reach && !ends_value(text[end])) ++end;
+  while (end > at && one_of(text[end - 1], ".:?")) --end;
+  *out = {at, end, false, true, true, false, false, true};
+  return end > at;
+}
+
+inline bool read_value(Bytes text, std::size_t at, std::size_t after, Manner manner, const Words& holders, Value* out) noexcept {
   const std::size_t size = text.size;
   if (manner.colon && at < size && (text[at] == '|' || text[at] == '>')) {
     // A block of YAML: the value is the next line.
@@ -194,8 +277,13 @@ inline bool read_value(Bytes text, std::size_t at, std::size_t after, Manner man
   while (at < size && (text[at] == '(' || text[at] == '[') && quote_at(text, at + 1) != 0) ++at;
   for (int i = 0; i < 2; ++i) at += is_string_prefix(text, at);
   std::size_t mark = quote_at(text, at), call = 0;
-  if (mark == 0 && !manner.strict && !manner.markup && (call = wrapped_string(text, at)) != 0) {
+  bool held = false;
+  if (mark == 0 && !manner.strict && !manner.markup && (call = wrapped_string(text, at, holders, &held)) != 0) {
     at = call;
+    mark = quote_at(text, at);
+  }
+  if (mark == 1 && byte_at(text, at + 1) == '\\' && quote_at(text, at + 1) != 0) {  // "\"x\"": a string within a string
+    ++at;
     mark = quote_at(text, at);
   }
   if (mark != 0) {
@@ -212,7 +300,7 @@ inline bool read_value(Bytes text, std::size_t at, std::size_t after, Manner man
     if ((manner.colon || manner.strict) && byte_at(text, past) == ':' && byte_at(text, past + 1) != ':') {
       return false;
     }
-    *out = {at + mark, end, true, true, true, manner.strict, call != 0};
+    *out = {at + mark, end, true, true, true, manner.strict, call != 0 && !held};
     return end > at + mark;
   }
   if (manner.strict) return false;
@@ -235,11 +323,17 @@ inline bool read_value(Bytes text, std::size_t at, std::size_t after, Manner man
     // `name: type = "value"`
     limit = least_of(size, at + 48);
     std::size_t sign = at;
-    while (sign < limit && (is_namely(text[sign]) || one_of(text[sign], "&'<>[]|.*? "))) ++sign;
+    int depth = 0;
+    while (sign < limit && (is_namely(text[sign]) || one_of(text[sign], "&'<>[]|.*? ") || (depth > 0 && text[sign] == ','))) {
+      depth += (text[sign] == '<') - (text[sign] == '>');
+      ++sign;
+    }
     if (at < sign && sign < size && text[sign] == '=' && byte_at(text, sign + 1) != '=') {
       const std::size_t typed = skip_blanks(text, sign + 1, 8);
       // One step alone: what is after the sign has a quote.
-      if (quote_at(text, typed) != 0) return read_value(text, typed, typed, Manner{}, out);
+      if (quote_at(text, typed) != 0 || wrapped_string(text, typed, holders, &held) != 0) {
+        return read_value(text, typed, typed, Manner{}, holders, out);
+      }
     }
   }
   while (end > at && (text[end - 1] == '.' || text[end - 1] == ':') &&
@@ -260,7 +354,7 @@ inline bool read_value(Bytes text, std::size_t at, std::size_t after, Manner man
                          (past > end && one_of(text[past], "#/|;-\\")) || next == '\\' ||
                          (one_of(next, ",;}]") && !manner.spaced) || (manner.flag && past > end) ||
                          (past > end && after > 0 && is_blank(text[after - 1]));
-  *out = {at, end, false, manner.colon || !manner.spaced, ends_line, false};
+  *out = {at, end, false, manner.colon || manner.flag || !manner.spaced, ends_line, false};
   return true;
 }
 

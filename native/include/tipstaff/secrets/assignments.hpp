@@ -15,7 +15,7 @@
 namespace tipstaff::secrets {
 
 // What may follow the name of an assignment: a quote, a blank, the end of a line, a sign.
-inline constexpr ByteSet after_names("\"'`\\%& \t\r\n,=:?+|><(");
+inline constexpr ByteSet after_names("\"'`\\%& \t\r\n,=:?+|><({}");
 
 // Whether the name in [head, end) and the value after its comma are two of a list: paths, members of one thing, the names
 // in a map of sources.
@@ -70,11 +70,13 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
   const Byte before = head > 0 ? text[head - 1] : Byte{'\n'};
   if (before == ':' && head > 1 && text[head - 2] == ':') return false;  // AWS::IAM::AccessKey: the name of a type
   manner.query = before == '?' || before == '&';
-  const std::size_t named_end = at;
+  const std::size_t named_end = at >= end + 4 && matches_at(text, at - 4, ".set(") ? at - 4 : at;
   bool key_quote = false;
   for (int i = 0; i < 3; ++i) {
     std::size_t mark = quote_at(text, at);
     if (mark == 0 && byte_at(text, at) == ']' && at > named_end) {
+      mark = 1;
+    } else if (mark == 0 && before == '{' && at == named_end && byte_at(text, at) == '}') {  // $ENV{X} = "x"
       mark = 1;
     } else if (mark != 0) {
       key_quote = true;
@@ -103,14 +105,14 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
   if (pair <= at && key_quote) pair = default_value(text, at);
   Manner paired;
   paired.colon = true;
-  if (pair <= at && byte_at(text, at) == '<') {
-    pair = tag_value(text, at);
+  if (pair <= at && (byte_at(text, at) == '<' || (key_quote && one_of(byte_at(text, at), " >")))) {
+    pair = tag_value(text, at, key_quote);
     paired.colon = false;
     paired.markup = true;
   }
   if (pair > at) {
     if (mentions()) return false;
-    return read_value(text, pair, pair, paired, out);
+    return read_value(text, pair, pair, paired, known.list(holders), out);
   }
   at = skip_blanks(text, at, 16);
   if (at < size && is_line(text[at])) {
@@ -122,6 +124,7 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
   manner.spaced = at > gap;
   const std::size_t sign = at;
   std::size_t found = 0;
+  bool adjacent = false;
   if (byte == '=') {
     ++at;
     while (at < size && at - sign < 3 && one_of(text[at], "=>~")) ++at;
@@ -138,12 +141,24 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
              (byte_at(text, at + 1) == '=' ||
               (one_of(byte_at(text, at + 1, ' '), "?+|") && byte_at(text, at + 2) == '='))) {
     at += byte_at(text, at + 1) == '=' ? 2 : 3;
+  } else if (one_of(byte, "?|") && byte_at(text, at + 1) == byte && quote_at(text, skip_blanks(text, at + 2, 4)) != 0) {
+    at += 2;  // process.env.SECRET || "x"
   } else if ((found = encoded_sign(text, at)) != 0) {
     at += found;
     for (int i = 0; i < 4 && matches_at(text, at, "%20"); ++i) at += 3;
   } else if (byte == '>' && (before == '<' || key_quote)) {
     ++at;
     manner.markup = true;
+  } else if (manner.spaced && !key_quote && !manner.flag && !anywhere &&
+             (found = prose_value(text, at, known.list(copulas))) != 0) {
+    return !one_of(before, "$/{") && !mentions() && read_prose(text, found, out);
+  } else if (byte == '{' && !key_quote && !manner.spaced && quote_at(text, at + 1) != 0) {  // kApiKey{"x"}
+    ++at;
+    manner.strict = true;
+  } else if (key_quote && manner.spaced && matches_at(text, at, "to ") && quote_at(text, at + 3) != 0) {
+    at += 3;  // "apiKey" to "x"
+  } else if (key_quote && manner.spaced && quote_at(text, at) != 0) {  // (set-property "acme.secret" "x")
+    manner.strict = adjacent = true;
   } else if (byte == ',' && key_quote) {
     ++at;
     manner.strict = true;
@@ -159,7 +174,7 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
     if (before == '$' || before == '/') return false;  // -w $PASSWD "dc=acme": the next argument
     if (!manner.flag && !quote && !introduced && !after_login(text, head) &&
         !is_word(text, start, end, "requirepass") && !is_word(text, start, end, "masterauth") &&
-        !is_word(text, start, end, "securestring")) {
+        !is_word(text, start, end, "securestring") && !is_word(text, start, end, "rootpw") && !is_word(text, start, end, "bindpw")) {
       return false;
     }
     if (introduced && quote_at(text, at) == 0 && is_macro(text, head)) return false;  // #define NAME OTHER: code
@@ -171,8 +186,10 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
   at = skip_blanks(text, at, 24);
   manner.spaced = manner.spaced || (at > after && !manner.colon);
   if (mentions()) return false;
-  if (!read_value(text, at, after, manner, out)) return false;
+  if (!read_value(text, at, after, manner, known.list(holders), out)) return false;
+  out->wrapped = out->wrapped || adjacent;
   if (byte == '=' && is_vector(text, head, *out, manner.spaced, known)) return false;
+  if (is_among_vectors(text, head, *out, known)) return false;
   const std::size_t length = out->end - out->start;
   if (byte == '=' && byte_at(text, sign + 1) == '=' && !out->quoted) return false;  // a comparison
   if (byte == '(' && is_uuid(text.part(out->start, out->end))) return false;  // credentials.retrieve("..."): a number

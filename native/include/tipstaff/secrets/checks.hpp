@@ -90,6 +90,13 @@ inline bool address_password_holds(Bytes password, Bytes user, const Knowledge& 
   return !(counts.digit == 0 && is_wordy(password));
 }
 
+// Whether it is made as passwords are made by programs, so that it is one whatever host it is for.
+inline bool is_mixed(Bytes password, const Knowledge& known) noexcept {
+  const Counts counts = counts_of(password);
+  return is_random(password, counts, known) ||
+         (password.size >= 10 && counts.lower != 0 && counts.upper != 0 && counts.digit != 0 && !is_wordy(password));
+}
+
 // Whether the host that begins at `at` is one that standards keep for documentation: db.example.com, mail.example.
 inline bool is_sample_host(Bytes text, std::size_t at, const Knowledge& known) noexcept {
   const std::size_t most = least_of(text.size, at + 256);

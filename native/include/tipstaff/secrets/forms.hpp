@@ -33,7 +33,12 @@ inline bool holds_template_sign(Bytes data) noexcept {
       case '{': if (next == '}') return true; [[fallthrough]];
       case '}': if (next == c) return true; break;
       case '<': if (next == '%') return true; break;
-      case '%': if (next == '>' || next == 's') return true; break;
+      case '%': {
+        std::size_t end = i + 1;  // %-128.128s
+        while (end < data.size && (is_digit(data[end]) || one_of(data[end], "-."))) ++end;
+        if (next == '>' || (byte_at(data, end) == 's' && !is_alnum(byte_at(data, end + 1)))) return true;
+        break;
+      }
       case '#': if (next == '{') return true; break;
       case '.':
       case '*': if (next == c && third == c) return true; break;

@@ -20,6 +20,7 @@ struct Value {
   bool ends_line = false;
   bool strict = false;
   bool wrapped = false;
+  bool prose = false;
 };
 
 inline bool is_hexadecimal(Bytes data) noexcept {
@@ -91,13 +92,16 @@ inline bool is_repeated(Bytes data) noexcept {
 }
 
 inline bool is_sequence(Bytes data) noexcept {
-  std::size_t longest = 1;
-  std::size_t run = 1;
+  std::size_t longest = 1, run = 1, down = 0, counted = 0;
   for (std::size_t i = 1; i < data.size; ++i) {
-    run = data[i] == data[i - 1] + 1 ? run + 1 : 1;
+    const int step = data[i] - data[i - 1];
+    run = step == 1 ? run + 1 : 1;
+    down = step == -1 ? down + 1 : 0;
     if (run > longest) longest = run;
+    counted += run == 4 || down == 3 ? 4 : run > 4 || down > 3;
   }
-  return longest >= 6 && 3 * longest >= data.size;
+  // Six that count up over a third of it, or runs of four up or down that make it whole: 1234abcd8765.
+  return (longest >= 6 && 3 * longest >= data.size) || counted == data.size;
 }
 
 inline bool is_pronounceable(Bytes piece) noexcept {

@@ -123,6 +123,18 @@ inline bool after_escape(Bytes text, std::size_t at) noexcept {
 inline constexpr std::size_t context_before = 200;
 inline constexpr std::size_t context_after = 64;
 
+// Whether all words are of the list that wallets' mnemonics are made of, and it is not one that documents print.
+inline bool is_mnemonic(Bytes data, const Knowledge& known) noexcept {
+  if (known.list(wallet_samples).within(data)) return false;
+  for (std::size_t at = 0; at < data.size;) {
+    const std::size_t start = at;
+    while (at < data.size && !is_space(data[at])) ++at;
+    if (at > start && !known.list(wallet_words).equals(data.part(start, at))) return false;
+    ++at;
+  }
+  return true;
+}
+
 // Whether a secret of the right shape is one by what it is made of.
 inline bool secret_holds(const Table& table, const Rule& rule, Bytes text, std::size_t start, std::size_t end,
                          bool wary) noexcept {
@@ -142,13 +154,15 @@ inline bool secret_holds(const Table& table, const Rule& rule, Bytes text, std::
     if (rule.checksum != 0 && !checksum_holds(secret, rule.checksum)) return false;
   }
   if ((rule.flags & flag_no_stops) == 0 && known.list(wary ? obvious : placeholder).within(secret)) return false;
-  if (!wary && is_compound(secret, counts) && !is_random(secret, counts, known)) return false;
+  if (!wary && rule.judge == judge_none && is_compound(secret, counts) && !is_random(secret, counts, known)) return false;
   if (rule.check == 1 && !says_pair(secret, known)) return false;
   if (rule.check == 2) {
     Byte buffer[90];
     const std::size_t size = decode_base64(secret.part(0, secret.size < 120 ? secret.size : 120), buffer, 90);
     if (!holds({buffer, size}, "PRIVATE KEY")) return false;
   }
+  if (rule.check == 4 && is_near_vectors(text, start, {start, end}, known)) return false;
+  if (rule.check == 3 && !is_mnemonic(secret, known)) return false;
   if (rule.context != 0) {
     const Words words = known.list(rule.context - 1);
     const std::size_t from = start > context_before ? start - context_before : 0;
@@ -250,7 +264,7 @@ inline void try_address(const Table& table, std::uint32_t number, const Rule& ru
   }
   if (last == nowhere || last + 1 >= text.size) return;
   if (!is_alnum(text[last + 1]) && text[last + 1] != '[' && text[last + 1] != '_') return;
-  if (is_sample_host(text, last + 1, table.known())) return;
+  if (is_sample_host(text, last + 1, table.known()) && !is_mixed(text.part(begin, last), table.known())) return;
   if (last > begin && address_password_holds(text.part(begin, last), text.part(start, colon), table.known())) {
     findings->add(begin, last, number, rule);
   }

@@ -66,6 +66,50 @@ inline bool is_vector(Bytes text, std::size_t head, const Value& value, bool spa
   return false;
 }
 
+inline constexpr std::size_t fields_reach = 640, least_fields = 2, least_field = 16;
+
+// Whether what ends before `at` is a name of cryptography, and a sign: "skRm": "4612c5...".
+inline bool is_vector_field(Bytes text, std::size_t at, std::size_t least, const Knowledge& known) noexcept {
+  least = least_of(at, least > at - least_of(at, 64) ? least : at - least_of(at, 64));
+  const auto back = [&](std::size_t most) noexcept {
+    while (at > least && most-- > 0 && is_blank(text[at - 1])) --at;
+  };
+  const auto quote = [&]() noexcept { at -= at > least && one_of(text[at - 1], "\"'"); };
+  quote();
+  back(8);
+  if (at == least || !one_of(text[at - 1], "=:")) return false;
+  --at;
+  back(8);
+  quote();
+  const std::size_t end = at;
+  while (at > least && (is_namely(text[at - 1]) || text[at - 1] == '.')) --at;
+  return at < end && end - at <= 40 && parts_hold(text.part(at, end), known.list(field_names));
+}
+
+// Whether two fields near a value give 16 hexadecimal digits or more to names of cryptography.
+inline bool is_near_vectors(Bytes text, std::size_t head, const Value& value, const Knowledge& known) noexcept {
+  const std::size_t start = value.start + (matches_at(text, value.start, "0x") ? 2 : 0);
+  const std::size_t least = head - least_of(head, fields_reach), limit = least_of(text.size, value.end + fields_reach);
+  std::size_t found = 0;
+  for (std::size_t at = least; at < limit && found < least_fields; ++at) {
+    std::size_t end = at;
+    while (end < limit && is_namely(text[end])) ++end;
+    if (end - at >= least_field && at != value.start && at != start) {
+      const std::size_t begin = at + (matches_at(text, at, "0x") ? 2 : 0);
+      if (end - begin >= least_field && is_hexadecimal(text.part(begin, end))) found += is_vector_field(text, at, least, known);
+    }
+    at = end;
+  }
+  return found >= least_fields;
+}
+
+// Whether a value of 16 hexadecimal digits or more is one of a set: "skRm" beside "pkRm", "enc" and "ct".
+inline bool is_among_vectors(Bytes text, std::size_t head, const Value& value, const Knowledge& known) noexcept {
+  const std::size_t start = value.start + (matches_at(text, value.start, "0x") ? 2 : 0);
+  return value.end - start >= least_field && value.end > start && is_hexadecimal(text.part(start, value.end)) &&
+         is_near_vectors(text, head, value, known);
+}
+
 }  // namespace tipstaff::secrets
 
 #endif

@@ -39,6 +39,13 @@ inline bool is_password(Bytes data, const Value& value, const Counts& counts, bo
   return kinds >= 2;
 }
 
+// Whether a word in prose is a password, and no name or number: two digits, letters, and capitals or signs.
+inline bool stands_out(Bytes data, const Counts& counts) noexcept {
+  bool marks = false;
+  for (std::size_t i = 0; i < data.size; ++i) marks |= one_of(data[i], "!@#$%^&*+?~");
+  return counts.digit >= 2 && counts.lower > 0 && (counts.upper > 0 || marks);
+}
+
 inline constexpr ByteSet token_signs("-.+/=~:%$!@#^&*?|,;");
 
 inline bool is_token(Bytes data, const Value& value, const Counts& counts, Byte mode, bool random,
@@ -49,7 +56,7 @@ inline bool is_token(Bytes data, const Value& value, const Counts& counts, Byte 
   if (!random && (is_compound(data, counts) || is_wordy(data))) return false;
   bool dotted = false, hex = true;
   for (std::size_t i = 0; i < size; ++i) {
-    if (!is_namely(data[i]) && !token_signs.has(data[i])) return false;
+    if (!is_namely(data[i]) && !token_signs.has(data[i]) && !(value.quoted && size >= 40 && one_of(data[i], "()"))) return false;
     dotted |= data[i] == '.';
     hex = hex && is_hex(data[i]);
   }
@@ -106,6 +113,7 @@ inline bool judged(Bytes data, const Value& value, Byte mode, const Knowledge& k
   if (mode != judge_password && (is_header(data, counts, 2) || is_dated(data))) return false;
   if (!value.quoted && (is_code(data, value, counts) || (counts.digit == 0 && is_dated(data)))) return false;
   const bool random = is_random(data, counts, known);
+  if (value.prose && !random && !stands_out(data, counts)) return false;
   if (value.wrapped && (!random || is_hexadecimal(data))) return false;  // getString("password.label"), decode("1c0a")
   if (!random || counts.other > 0) {
     if (is_name_like(data, counts.digit, value.strict, mode != judge_password)) return false;

@@ -85,6 +85,11 @@ enum List : std::uint32_t {
   vector_names,
   source_endings,
   vector_labels,
+  field_names,
+  holders,
+  copulas,
+  wallet_words,
+  wallet_samples,
   fixed_lists,
 };
 

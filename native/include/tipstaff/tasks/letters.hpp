@@ -11,6 +11,7 @@
 #include "tipstaff/tasks/intents.hpp"
 #include "tipstaff/text/letters.hpp"
 #include "tipstaff/text/text.hpp"
+#include "tipstaff/text/utf8.hpp"
 
 namespace tipstaff {
 
@@ -47,21 +48,6 @@ constexpr std::uint32_t bare_cyrillic(std::uint32_t c) noexcept {
     case 0x45E: return 0x443;
     default: return c;
   }
-}
-
-inline std::size_t write_utf8(std::uint32_t c, unsigned char* out) noexcept {
-  if (c < 0x80) return out[0] = static_cast<unsigned char>(c), 1;
-  if (c < 0x800) return out[0] = static_cast<unsigned char>(0xC0 | c >> 6), out[1] = static_cast<unsigned char>(0x80 | (c & 63)), 2;
-  std::size_t size = 0;
-  if (c < 0x10000) {
-    out[size++] = static_cast<unsigned char>(0xE0 | c >> 12);
-  } else {
-    out[size++] = static_cast<unsigned char>(0xF0 | c >> 18);
-    out[size++] = static_cast<unsigned char>(0x80 | (c >> 12 & 63));
-  }
-  out[size++] = static_cast<unsigned char>(0x80 | (c >> 6 & 63));
-  out[size++] = static_cast<unsigned char>(0x80 | (c & 63));
-  return size;
 }
 
 constexpr bool goes_on(unsigned char c) noexcept { return (c & 0xC0) == 0x80; }

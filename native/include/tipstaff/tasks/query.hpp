@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "tipstaff/text/letters.hpp"
+#include "tipstaff/text/utf8.hpp"
 #include "tipstaff/text/words.hpp"
 
 namespace tipstaff {
@@ -70,7 +71,7 @@ class QueryWords {
       before = one.kind;
       if (one.kind == Letter::border) continue;
       if (foreign) {
-        put(one.code);
+        size_ += static_cast<std::int32_t>(write_utf8(one.code, bytes_ + size_));
       } else {
         bytes_[size_++] = static_cast<unsigned char>(one.code);
         if (one.second != 0) bytes_[size_++] = one.second;
@@ -90,21 +91,6 @@ class QueryWords {
 
  private:
   static bool is_small(unsigned char byte) noexcept { return static_cast<std::uint32_t>(byte) - 'a' < 26u; }
-
-  void put(std::uint32_t c) noexcept {
-    if (c < 0x800) {
-      bytes_[size_++] = static_cast<unsigned char>(0xC0 | c >> 6);
-    } else {
-      if (c < 0x10000) {
-        bytes_[size_++] = static_cast<unsigned char>(0xE0 | c >> 12);
-      } else {
-        bytes_[size_++] = static_cast<unsigned char>(0xF0 | c >> 18);
-        bytes_[size_++] = static_cast<unsigned char>(0x80 | (c >> 12 & 0x3F));
-      }
-      bytes_[size_++] = static_cast<unsigned char>(0x80 | (c >> 6 & 0x3F));
-    }
-    bytes_[size_++] = static_cast<unsigned char>(0x80 | (c & 0x3F));
-  }
 
   void end(Letter script) noexcept {
     if (size_ > start_) {

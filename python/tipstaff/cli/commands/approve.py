@@ -17,6 +17,7 @@ from tipstaff.errors import ConfigError
 if TYPE_CHECKING:
     from tipstaff.hosts.approvals import PendingCall
 
+_OFFER: Final = re.compile(r" *(A person must allow|Or a person allows)[^`]*`tipstaff approve.*", re.DOTALL)
 _TIME: Final = re.compile(r"(\d{1,5})([smh])")
 _SECONDS: Final = {"s": 1, "m": 60, "h": 3600}
 
@@ -96,9 +97,10 @@ def _seconds(text: str) -> int:
 
 
 def _lines(call: PendingCall, paint: Painter) -> list[str]:
-    minutes = counted(max(0, int(time.time()) - call.asked) // 60, "minute")
+    minutes = (int(time.time()) - call.asked) // 60
+    asked = "just now" if minutes < 1 else f"{counted(minutes, 'minute')} ago"
     lines = [
-        f"{paint(call.code, bold=True)}  {plain(call.tool or 'command')} of {plain(call.host)}, {minutes} ago",
+        f"{paint(call.code, bold=True)}  {plain(call.tool or 'command')} of {plain(call.host)}, {asked}",
         f"  in       {plain(call.cwd)}",
     ]
     for number, found in enumerate(call.findings):
@@ -106,7 +108,7 @@ def _lines(call: PendingCall, paint: Painter) -> list[str]:
             f"  {'because' if number == 0 else '':<8} {plain(found.get('reason', ''))} [{plain(found.get('rule', ''))}]"
         )
     if not call.findings:
-        lines.append(f"  because  {plain(_masked(call.reason))}")
+        lines.append(f"  because  {plain(_masked(_OFFER.sub('', call.reason)))}")
     for name, value in call.fields.items():
         rows = _rows(value)
         lines += [f"  {plain(name):<8} {plain(rows[0])}", *(f"           {plain(row)}" for row in rows[1:])]

@@ -79,5 +79,5 @@ def _lines(state: str, findings: list[PolicyFinding], reports: list[HostReport],
         lines += [f"  {paint('wrong', 'red')}: {plain(problem)}" for problem in report.problems if problem not in shown]
         lines += [f"  note: {plain(note)}" for note in report.notes]
     if not any(report.registrations for report in reports):
-        lines.append(f"{paint('wrong', 'red')}: the hook is not registered: tipstaff install --host ...")
+        lines.append(f"{paint('wrong', 'red')}: the hook is not registered: run `tipstaff install --host NAME`")
     return lines

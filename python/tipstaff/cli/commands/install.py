@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from tipstaff.cli.host_options import host_option, project_root, scope_option
 from tipstaff.cli.output import Painter, plain, write, write_json
+
+if TYPE_CHECKING:
+    from tipstaff.hosts.installation import Change
 
 
 @click.command("install")
@@ -76,18 +79,21 @@ def command(host: str, scope: Literal["project", "user"] | None, dry_run: bool, 
         return
     paint = Painter()
     for plan in plans:
-        write(*difference_lines(plan.host, plan.path, plan.difference(), paint, dry_run=dry_run))
+        write(*difference_lines(plan, paint, dry_run=dry_run))
     write(*(f"policy: {plain(str(path))}" for path in policies))
     write(*([] if rules is None else [f"rules: {plain(str(rules))}"]))
     if not dry_run:
         write("Try it: tipstaff doctor")
 
 
-def difference_lines(host: str, path: str, difference: str, paint: Painter, *, dry_run: bool) -> list[str]:
+def difference_lines(plan: Change, paint: Painter, *, dry_run: bool) -> list[str]:
     """Return what one settings file becomes, for people."""
+    name = f"{paint(plan.host, bold=True)}: {plain(plan.path)}"
+    difference = plan.difference()
     if not difference:
-        return [f"{paint(host, bold=True)}: {plain(path)}: nothing to change"]
-    done = "would change" if dry_run else "changed"
+        return [f"{name}: nothing to change"]
+    done = "created" if plan.before is None else "removed" if plan.after is None else "changed"
+    done = f"would be {done}" if dry_run else done
     colours = {"+": "green", "-": "red"}
     lines = [paint(plain(line), colours.get(line[:1])) for line in difference.splitlines()]
-    return [f"{paint(host, bold=True)}: {plain(path)}: {done}", *lines]
+    return [f"{name}: {done}", *lines]

@@ -55,4 +55,4 @@ def command(host: str, scope: Literal["project", "user"] | None, dry_run: bool, 
         if scope is None and not plan.changes:
             write(f"{paint(plan.host, bold=True)}: not registered")
             continue
-        write(*difference_lines(plan.host, plan.path, plan.difference(), paint, dry_run=dry_run))
+        write(*difference_lines(plan, paint, dry_run=dry_run))

@@ -52,6 +52,11 @@ _WORD_LISTS: Final = (
     "vector_names",
     "source_endings",
     "vector_labels",
+    "field_names",
+    "holders",
+    "copulas",
+    "wallet_words",
+    "wallet_samples",
 )
 _WITH_DOCUMENTED: Final = frozenset({"placeholder", "obvious"})
 """Lists that the samples of documentation belong to as well."""
@@ -82,6 +87,13 @@ class _Compiler:
         if number > 254:
             raise SecretPackError("more than 255 classes of bytes")
         return number
+
+    def check_number(self, members: frozenset[int]) -> int | None:
+        """Return the class that a byte of an anchor is looked up in: where no more fit, the smallest that holds it."""
+        if members in self.classes or len(self.classes) < layout.NO_CLASS:
+            return self.class_number(members)
+        wider = [known for known in self.classes if members < known]
+        return self.classes[min(wider, key=len)] if wider else None
 
     def boundary(self, text: str, rule: SecretRule) -> int:
         if not text:
@@ -266,6 +278,9 @@ class _Compiler:
         records: list[bytes] = []
         # Those of one chain are together: a walk over it stays in one place.
         self.anchors.sort(key=lambda anchor: self.key_of(anchor[1]))
+        heads_of = [
+            layout.NO_CLASS if head is None else self.class_number(head.members) for *_, head, _ in self.anchors
+        ]
         for number in reversed(range(len(self.anchors))):
             data, sets, back, head, rule = self.anchors[number]
             at = len(self.names)
@@ -273,6 +288,7 @@ class _Compiler:
             key = self.key_of(sets)
             value, mask = compared(sets)
             checks = checks_of(sets) if self.rules[rule].kind == "shape" else []
+            looked_up = [(position, self.check_number(members)) for position, members in checks]
             records.append(
                 struct.pack(
                     "<8s8sIBBBxHHH6s",
@@ -281,11 +297,11 @@ class _Compiler:
                     at,
                     len(data),
                     back,
-                    layout.NO_CLASS if head is None else self.class_number(head.members),
+                    heads_of[number],
                     0 if head is None else head.most,
                     rule,
                     heads[key],
-                    b"".join(bytes((position, self.class_number(members))) for position, members in checks),
+                    b"".join(bytes((position, of)) for position, of in looked_up if of is not None),
                 )
             )
             heads[key] = number

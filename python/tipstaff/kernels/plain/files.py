@@ -1,4 +1,4 @@
-"""Sizes of many files, and what their first bytes show; the twin of ``_files``."""
+"""Sizes, times and contents of many files, and what their first bytes show; the twin of ``_files``."""
 
 from __future__ import annotations
 
@@ -85,7 +85,93 @@ def stat_files(root: str | os.PathLike[str], paths: Sequence[str]) -> memoryview
     return memoryview(found)
 
 
-def _named(root: str | os.PathLike[str], paths: Sequence[str]) -> Iterator[tuple[int, bytes]]:
+def stat_folders(
+    root: str | bytes | os.PathLike[str], paths: Sequence[str | bytes | os.PathLike[str]]
+) -> memoryview[int]:
+    """Return devices, inodes and times of folders.
+
+    Parameters
+    ----------
+    root
+        A folder.
+    paths
+        Relative to it, or absolute; symbolic links are followed.
+
+    Returns
+    -------
+    memoryview
+        int64 of shape (4 n,): for each its device, inode, mtime and ctime in ns; zeros where there is none.
+
+    Raises
+    ------
+    OSError
+        If `root` cannot be opened.
+    ValueError
+        If a path holds a NUL.
+    """
+    found = array("q")
+    for folder, name in _named(root, paths):
+        try:
+            about = os.stat(name, dir_fd=folder)
+        except OSError:
+            found.extend((0, 0, 0, 0))
+        else:
+            found.extend((about.st_dev, about.st_ino, about.st_mtime_ns, about.st_ctime_ns))
+    return memoryview(found)
+
+
+def read_files(
+    root: str | bytes | os.PathLike[str], paths: Sequence[str | bytes | os.PathLike[str]], sizes: Sequence[int]
+) -> list[memoryview | None]:
+    """Return contents of files.
+
+    Parameters
+    ----------
+    root
+        A folder.
+    paths
+        Relative to it, or absolute; symbolic links are followed.
+    sizes
+        How many bytes each must have.
+
+    Returns
+    -------
+    list
+        The bytes of each; None where there is no readable regular file of that size.
+
+    Raises
+    ------
+    OSError
+        If `root` cannot be opened.
+    ValueError
+        If a path holds a NUL, or there is not one size from 0 up for each.
+    """
+    if len(sizes) != len(paths) or any(size < 0 for size in sizes):
+        msg = "each path needs a size from 0 up"
+        raise ValueError(msg)
+    return [_content(folder, name, size) for (folder, name), size in zip(_named(root, paths), sizes, strict=True)]
+
+
+def _content(folder: int, name: bytes, size: int) -> memoryview | None:
+    try:
+        # Non-blocking, or a pipe of this name would wait for its writer.
+        file = os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+    except OSError:
+        return None
+    try:
+        about = os.fstat(file)
+        # One byte more than there should be shows a file that grows; a short read, one that shrinks.
+        content = os.read(file, size + 1) if stat.S_ISREG(about.st_mode) and about.st_size == size else b""
+    except OSError:
+        return None
+    finally:
+        os.close(file)
+    return memoryview(content) if stat.S_ISREG(about.st_mode) and about.st_size == size == len(content) else None
+
+
+def _named(
+    root: str | bytes | os.PathLike[str], paths: Sequence[str | bytes | os.PathLike[str]]
+) -> Iterator[tuple[int, bytes]]:
     """Yield the folder's descriptor and each path's bytes."""
     folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:

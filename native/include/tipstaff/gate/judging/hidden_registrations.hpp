@@ -9,6 +9,7 @@
 #include "tipstaff/gate/paths/guarded.hpp"
 #include "tipstaff/gate/tree/ascii.hpp"
 #include "tipstaff/gate/tree/command.hpp"
+#include "tipstaff/gate/tree/patterns.hpp"
 #include "tipstaff/gate/tree/surroundings.hpp"
 #include "tipstaff/gate/tree/tree.hpp"
 
@@ -92,22 +93,10 @@ class HiddenRegistrations {
 
   // As git matches: * names slashes and leading dots as well. At most pattern * name steps, of names that are short.
   static bool names_across(std::string_view pattern, std::string_view name) noexcept {
-    std::size_t p = 0, n = 0, star = std::string_view::npos, mark = 0;
-    while (n < name.size()) {
-      if (p < pattern.size() && pattern[p] == '*') {
-        star = p++;
-        mark = n;
-      } else if (p < pattern.size() && (pattern[p] == '?' || ascii::lower(pattern[p]) == name[n])) {
-        ++p, ++n;
-      } else if (star != std::string_view::npos) {
-        p = star + 1;
-        n = ++mark;
-      } else {
-        return false;
-      }
-    }
-    while (p < pattern.size() && (pattern[p] == '*' || pattern[p] == '/')) ++p;
-    return p == pattern.size();
+    const auto place = [pattern](std::size_t at, char letter, std::size_t*) noexcept {
+      return pattern[at] == '?' || ascii::lower(pattern[at]) == letter;
+    };
+    return matches_stars(pattern, name, place, "*/");
   }
 
   // `git add -A && git stash`: whether one of the commands before makes git follow a registration.

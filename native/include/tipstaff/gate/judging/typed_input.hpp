@@ -54,15 +54,58 @@ inline bool tool_waits(const Command& command, const Word* words) noexcept {
   return program != "script" || operands <= 1;
 }
 
+// Subcommands that open a session, if no command for it follows: by program, and by what its first operands are.
+struct Session {
+  std::string_view program, first, second;  // second: empty for any
+};
+inline constexpr Session kSessions[] = {
+    {"tmux", "attach", ""}, {"tmux", "attach-session", ""}, {"tmux", "a", ""}, {"tmux", "new", ""}, {"tmux", "new-session", ""}, {"poetry", "shell", ""}, {"pipenv", "shell", ""}, {"hatch", "shell", ""},
+    {"pixi", "shell", ""}, {"devbox", "shell", ""}, {"nix", "develop", ""}, {"nix", "shell", ""}, {"flask", "shell", ""}, {"wp", "shell", ""}, {"django-admin", "shell", ""}, {"django-admin", "dbshell", ""},
+    {"sbt", "console", ""}, {"bundle", "console", ""}, {"dotnet", "fsi", ""}, {"vagrant", "ssh", ""}, {"minikube", "ssh", ""}, {"multipass", "shell", ""}, {"toolbox", "enter", ""}, {"distrobox", "enter", ""},
+    {"limactl", "shell", ""}, {"lxc", "shell", ""}, {"incus", "shell", ""}, {"docker", "attach", ""}, {"podman", "attach", ""}, {"kubectl", "attach", ""}, {"adb", "shell", ""}, {"heroku", "ps:exec", ""},
+    {"heroku", "pg:psql", ""}, {"heroku", "redis:cli", ""}, {"pscale", "shell", ""}, {"turso", "db", "shell"}, {"fly", "ssh", "console"}, {"flyctl", "ssh", "console"}, {"fly", "postgres", "connect"},
+    {"flyctl", "postgres", "connect"}, {"gcloud", "compute", "ssh"}, {"gcloud", "sql", "connect"}, {"aws", "ssm", "start-session"}, {"machinectl", "shell", ""},
+};
+constexpr std::string_view kSessionPrograms =
+    "tmux screen byobu nix-shell newgrp telnet ftp sftp lftp sqlplus cqlsh duckdb clickhouse-client usql pgcli mycli litecli cypher-shell";
+
+inline bool opens_session(const Command& command, const Word* words) noexcept {
+  const bool alone = ascii::one_of(command.program, kSessionPrograms);
+  std::string_view operand[2];
+  std::uint32_t operands = 0;
+  bool other = false;
+  for (std::uint32_t i = 0; i < command.word_count; ++i) {
+    const std::string_view word = words[i].text;
+    if (word.empty() || word[0] != '-') {
+      if (operands < 2) operand[operands] = word;
+      other = other || (!word.empty() && word[0] == '@');
+      ++operands;
+    } else if (ascii::one_of(word.substr(0, word.find('=')), "-- -c -C -e -f -b -q -d -D -S -X -ls -list -wipe --run --command --query --execute --eval --file --batch --help --version --print") ||
+               ascii::starts_with(word, "-d")) {
+      other = true;
+    }
+  }
+  if (other) return false;
+  for (const Session& one : kSessions) {
+    if (one.program != command.program || one.first != operand[0]) continue;
+    if (!one.second.empty() && one.second != operand[1]) continue;
+    // Of these, more words are a command.
+    const std::uint32_t most = ascii::one_of(command.program, "adb minikube") ? 1 : ascii::one_of(command.program, "limactl machinectl") ? 2 : 3;
+    return operands <= most || !ascii::one_of(command.program, "adb minikube limactl machinectl tmux");
+  }
+  return alone && (command.program == "tmux" || command.program == "screen" ? operands == 0 : operands <= 1);
+}
+
 // A shell, an interpreter or a client that reads what is typed: nothing else is given to it, by words or as its input.
 inline bool waits_for_input(const Command& command, const Word* words, std::string_view text) noexcept {
   const std::string_view program = command.program;
   const bool shell = ascii::one_of(program, "bash sh zsh dash ksh mksh fish ash csh tcsh nu xonsh elvish pwsh powershell cmd");
-  const bool language = ascii::one_of(program, "python python2 python3 ipython bpython ptpython node deno bun irb pry ghci iex erl "
+  const bool language = ascii::one_of(program, "python python2 python3 ipython bpython ptpython node ts-node tsx deno bun irb pry ghci iex erl "
                                                "lua luajit r julia octave scala jshell clj ocaml utop tclsh perl ruby expect");
   const bool client = ascii::one_of(program, "ssh su sudo psql mysql mariadb sqlite3 redis-cli mongosh mongo");
   const bool tool = ascii::one_of(program, "script rails php gdb lldb vim vi view nvim ed red ex emacs nano");
-  if ((!shell && !language && !client && !tool) || command.has_input || command.pipe_from != kNone) return false;
+  if (command.has_input || command.pipe_from != kNone) return false;
+  if (!shell && !language && !client && !tool) return opens_session(command, words);
   if (command.span.start < command.span.end && command.span.end <= text.size() &&
       is_given_input(text.substr(command.span.start, command.span.end - command.span.start)))
     return false;

@@ -9,6 +9,7 @@
 
 #include "tipstaff/gate/tree/ascii.hpp"
 #include "tipstaff/gate/tree/command.hpp"
+#include "tipstaff/gate/tree/patterns.hpp"
 
 namespace tipstaff::gate {
 
@@ -24,61 +25,12 @@ enum class PathBase : std::uint8_t {
 };
 
 // Whether a pattern of * ? [...] can name `name` (in lower case). As in a shell, a leading dot must be written.
-// At most (pattern + 1) * (name + 1) steps; callers give names of a few letters and patterns of at most 128.
+// Callers give names of a few letters and patterns of at most 128.
 inline bool glob_names(std::string_view pattern, std::string_view name) noexcept {
   if (!name.empty() && name[0] == '.' && (pattern.empty() || pattern[0] != '.')) return false;
-  std::size_t p = 0, n = 0, star = std::string_view::npos, mark = 0;
-  while (n < name.size()) {
-    bool one = false;
-    std::size_t next = p + 1;
-    if (p < pattern.size()) {
-      const char c = pattern[p];
-      if (c == '*') {
-        star = p++;
-        mark = n;
-        continue;
-      }
-      if (c == '?' || c == kUnknownPart) {
-        one = true;
-      } else if (c == '[' && p + 1 < pattern.size()) {
-        std::size_t i = p + 1;
-        bool negated = false, found = false;
-        if (pattern[i] == '!' || pattern[i] == '^') {
-          negated = true;
-          ++i;
-        }
-        const std::size_t first = i;
-        while (i < pattern.size() && (pattern[i] != ']' || i == first)) {
-          if (i + 2 < pattern.size() && pattern[i + 1] == '-' && pattern[i + 2] != ']') {
-            if (ascii::lower(pattern[i]) <= name[n] && name[n] <= ascii::lower(pattern[i + 2])) found = true;
-            i += 3;
-          } else {
-            if (ascii::lower(pattern[i]) == name[n]) found = true;
-            ++i;
-          }
-        }
-        if (i < pattern.size()) {
-          one = found != negated;
-          next = i + 1;
-        } else {
-          one = name[n] == '[';
-        }
-      } else {
-        one = ascii::lower(c) == name[n];
-      }
-    }
-    if (one) {
-      p = next;
-      ++n;
-    } else if (star != std::string_view::npos) {
-      p = star + 1;
-      n = ++mark;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
-  return p == pattern.size();
+  return matches_stars(pattern, name, [pattern](std::size_t at, char letter, std::size_t* next) noexcept {
+    return pattern[at] == kUnknownPart || matches_shell_place<true>(pattern, at, letter, next);
+  });
 }
 
 // Room for the parts of a path: only those that are put there are written, and copied.

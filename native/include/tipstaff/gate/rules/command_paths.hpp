@@ -9,6 +9,7 @@
 #include "tipstaff/gate/rules/globs.hpp"
 #include "tipstaff/gate/rules/image.hpp"
 #include "tipstaff/gate/rules/options.hpp"
+#include "tipstaff/gate/tree/tree.hpp"
 
 namespace tipstaff::gate::rules {
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "tipstaff/gate/tree/ascii.hpp"
+#include "tipstaff/gate/tree/patterns.hpp"
 #include "tipstaff/gate/rules/image.hpp"
 #include "tipstaff/gate/rules/word_signs.hpp"
 #include "tipstaff/text/lowest_bit.hpp"
@@ -25,30 +26,14 @@ inline bool equal_folded(std::string_view text, std::string_view name) noexcept 
 }
 inline bool starts_folded(std::string_view text, std::string_view start) noexcept { return ascii::starts_with(text, start); }
 
-// `*` and `?`, a backslash before a star that is one. Linear in the text for the image's short globs.
+// `*` and `?`, a backslash before a star that is one; the glob is in lower case. Linear in the text for the image's short globs.
 inline bool matches_general(std::string_view glob, std::string_view text) noexcept {
-  std::size_t g = 0, t = 0, star = std::string_view::npos, mark = 0;
-  while (t < text.size()) {
-    if (g < glob.size() && glob[g] == '*') {
-      star = ++g;
-      mark = t;
-      continue;
-    }
-    if (g < glob.size()) {
-      const bool escaped = glob[g] == '\\' && g + 1 < glob.size();
-      const char wanted = escaped ? glob[g + 1] : glob[g];
-      if ((wanted == '?' && !escaped) || lower(text[t]) == wanted) {
-        g += escaped ? 2 : 1;
-        ++t;
-        continue;
-      }
-    }
-    if (star == std::string_view::npos) return false;
-    g = star;
-    t = ++mark;
-  }
-  while (g < glob.size() && glob[g] == '*') ++g;
-  return g == glob.size();
+  return matches_stars(glob, text, [glob](std::size_t at, char letter, std::size_t* next) noexcept {
+    const bool escaped = glob[at] == '\\' && at + 1 < glob.size();
+    if (escaped) *next = at + 2;
+    const char wanted = glob[escaped ? at + 1 : at];
+    return (wanted == '?' && !escaped) || ascii::lower(letter) == wanted;
+  });
 }
 
 inline bool contains_folded(std::string_view text, std::string_view part) noexcept {

@@ -8,6 +8,7 @@
 #include "tipstaff/gate/rules/globs.hpp"
 #include "tipstaff/gate/rules/outline.hpp"
 #include "tipstaff/gate/rules/word_signs.hpp"
+#include "tipstaff/gate/tree/reading.hpp"
 
 namespace tipstaff::gate::rules {
 

@@ -86,7 +86,14 @@ inline void Statements::text(const Token& now) noexcept {
         dialect = language_of(language);
       }
       if (meaning == Texts::definition && now.quote != '$' && !at_.previous().is("as")) return;
-      run(dialect, at_.contents(now));
+      Known text = at_.contents(now);
+      if (dialect == Dialect::sql && now.quote != '$') {  // 'DRO' || 'P TABLE ' || name
+        Lexer after(at_.code().text.substr(now.stop), false);
+        for (Token next = after.next(); next.is_mark('|') || next.is_mark('+') || (next.kind == Kind::text && next.start > 0); next = after.next()) {
+          if (next.kind == Kind::text) text = Known{at_.tree().join(at_.tree().copy(text.text), next.text), text.span, false, text.flags};
+        }
+      }
+      run(dialect, text);
       return;
     }
     case Texts::copy: return;

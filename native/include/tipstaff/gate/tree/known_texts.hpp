@@ -105,7 +105,7 @@ inline bool put_character(Draft& draft, std::string_view number) noexcept {
   }
   if (code <= static_cast<unsigned char>(kUnknownPart) || code > 0x10FFFF) return false;
   char bytes[4];
-  return draft.put(std::string_view(bytes, shell::put_code_point(code, bytes)));
+  return draft.put(std::string_view(bytes, write_utf8(code, bytes)));
 }
 
 // Base64, or hexadecimal digits, decoded; false if `text` is not valid or the result has no room.

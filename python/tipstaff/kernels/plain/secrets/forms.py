@@ -23,7 +23,8 @@ from tipstaff.kernels.plain.secrets.letters import (
     spoken,
 )
 
-_TEMPLATE_SIGNS: Final = tuple(b"${ $( {{ }} {} <% %> #{ ... *** \xe2\x80\xa6 %s ://".split())
+_TEMPLATE_SIGNS: Final = tuple(b"${ $( {{ }} {} <% %> #{ ... *** \xe2\x80\xa6 ://".split())
+_FORMAT: Final = re.compile(rb"%[-0-9.]*s(?![0-9A-Za-z])")
 _NAME_ENDINGS: Final = (b"Key", b"Keys", b"Type", b"Types", b"Token", b"Tokens", b"Secret", b"Secrets")
 
 
@@ -43,7 +44,7 @@ def is_template(data: bytes) -> bool:
         return True
     if (first, last) in {(0x3C, 0x3E), (0x25, 0x25), (0x7B, 0x7D), (0x5B, 0x5D), (0x28, 0x29)}:
         return True
-    if any(sign in data for sign in _TEMPLATE_SIGNS):
+    if any(sign in data for sign in _TEMPLATE_SIGNS) or _FORMAT.search(data):
         return True
     opened = data.find(b"{")
     if opened >= 0 and data.find(b"}", opened) > opened + 1:

@@ -33,7 +33,18 @@ Words = Callable[[int], Sequence[bytes]]
     INTRODUCERS,
     OBVIOUS,
 ) = range(10)
-SAMPLE_HOSTS, LETTER_ODDS, VECTOR_NAMES, SOURCE_ENDINGS, VECTOR_LABELS = range(13, 18)
+(
+    SAMPLE_HOSTS,
+    LETTER_ODDS,
+    VECTOR_NAMES,
+    SOURCE_ENDINGS,
+    VECTOR_LABELS,
+    FIELD_NAMES,
+    HOLDERS,
+    COPULAS,
+    WALLET_WORDS,
+    WALLET_SAMPLES,
+) = range(13, 23)
 """Numbers of the lists."""
 
 
@@ -53,7 +64,9 @@ class Value(NamedTuple):
     strict
         Whether it follows a bracket or a comma, as an argument does.
     wrapped
-        Whether it is the argument of a call: ``String::from("x")``.
+        Whether it is the argument of a call that may do anything with it: ``decode("x")``.
+    prose
+        Whether it is a word of a sentence: ``the password is x``.
     """
 
     start: int
@@ -63,6 +76,7 @@ class Value(NamedTuple):
     ends_line: bool
     strict: bool
     wrapped: bool = False
+    prose: bool = False
 
 
 class Counts(NamedTuple):
@@ -130,12 +144,15 @@ def is_repeated(data: bytes) -> bool:
 
 
 def is_sequence(data: bytes) -> bool:
-    """Return whether six bytes or more of it count up, over a third of it."""
+    """Return whether six bytes or more of it count up, over a third of it, or runs of four up or down make it whole."""
     longest = run = 1
+    down = counted = 0
     for at in range(1, len(data)):
-        run = run + 1 if data[at] == data[at - 1] + 1 else 1
+        step = data[at] - data[at - 1]
+        run, down = (run + 1 if step == 1 else 1), (down + 1 if step == -1 else 0)
         longest = max(longest, run)
-    return longest >= 6 and 3 * longest >= len(data)
+        counted += 4 if run == 4 or down == 3 else 1 if run > 4 or down > 3 else 0
+    return (longest >= 6 and 3 * longest >= len(data)) or counted == len(data)
 
 
 def spoken(data: bytes) -> tuple[int, int]:

@@ -27,6 +27,7 @@ from tipstaff.kernels.plain.secrets import encodings, forms, letters, samples, v
 from tipstaff.kernels.plain.secrets.assignments import assignment
 from tipstaff.kernels.plain.secrets.names import fold_name
 from tipstaff.kernels.plain.secrets.table import Rule, Table, opened
+from tipstaff.kernels.plain.secrets.vectors import is_near_vectors
 
 _DIGIT, _UPPER, _LOWER, _LETTER = 1, 2, 4, 8
 _BASE62: Final = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -102,11 +103,19 @@ def _shape_holds(table: Table, rule: Rule, text: bytes, secret: bytes, span: tup
             return False
     elif counts.distinct < 5:
         return False
-    if not wary and letters.is_compound(secret, counts) and not letters.is_random(secret, counts, table.words):
+    compound = not wary and not rule.judge and letters.is_compound(secret, counts)  # a judge looks at it itself
+    if compound and not letters.is_random(secret, counts, table.words):
         return False
     if rule.check == 1 and not says_pair(secret, table):
         return False
     if rule.check == 2 and b"PRIVATE KEY" not in _decoded(secret[:120]):
+        return False
+    if rule.check == 4 and is_near_vectors(text, span[0], letters.Value(*span, True, True, True, False), table.words):
+        return False
+    if rule.check == 3 and (
+        letters.holds_any(secret, table.words(letters.WALLET_SAMPLES))
+        or not set(secret.lower().split()) <= set(table.words(letters.WALLET_WORDS))
+    ):
         return False
     if rule.context:
         start, end = span
@@ -207,10 +216,18 @@ def _addresses(table: Table, text: bytes) -> Iterator[tuple[int, int]]:
             or not ((chr(text[last + 1]).isascii() and chr(text[last + 1]).isalnum()) or text[last + 1] in b"[_")
         ):
             continue
-        if is_sample_host(text[last + 1 : last + 257], table):
+        if is_sample_host(text[last + 1 : last + 257], table) and not is_mixed(text[begin:last], table):
             continue
         if address_password_holds(text[begin:last], text[start:colon], table):
             yield begin, last
+
+
+def is_mixed(password: bytes, table: Table) -> bool:
+    """Return whether it is made as passwords are made by programs, so that it is one whatever host it is for."""
+    counts = letters.counts_of(password)
+    return letters.is_random(password, counts, table.words) or (
+        len(password) >= 10 and min(counts.lower, counts.upper, counts.digit) > 0 and not letters.is_wordy(password)
+    )
 
 
 def is_sample_host(text: bytes, table: Table) -> bool:

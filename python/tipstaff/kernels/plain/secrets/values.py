@@ -107,6 +107,8 @@ def judge(data: bytes, value: Value, mode: int, words: Words, logs: Sequence[int
     if counts.lower + counts.upper == 0 or counts.distinct < 5:
         return False
     random = is_random(data, counts, words)
+    if value.prose and not random and not _stands_out(data, counts):
+        return False
     if value.wrapped and (not random or all(byte in HEX for byte in data)):
         return False  # getString("password.label"), decode("1c0a")
     if not random and (holds_any(data, words(PLAIN_VALUE)) or reads_as_sample(data, words, password=mode == PASSWORD)):
@@ -131,6 +133,12 @@ def judge(data: bytes, value: Value, mode: int, words: Words, logs: Sequence[int
 
 def _is_dashed(data: bytes) -> bool:
     return data.count(b"-") >= 2 and is_dated(data)
+
+
+def _stands_out(data: bytes, counts: Counts) -> bool:
+    """Return whether a word in prose is a password: two digits, small letters, and capitals or signs."""
+    marks = sum(byte in b"!@#$%^&*+?~" for byte in data)
+    return counts.digit >= 2 and counts.lower > 0 and (counts.upper > 0 or marks > 0)
 
 
 def _is_password(data: bytes, value: Value, counts: Counts, *, random: bool) -> bool:
@@ -170,7 +178,8 @@ def _is_token(data: bytes, value: Value, counts: Counts, mode: int, logs: Sequen
         return False
     if not random and (is_compound(data, counts) or is_wordy(data)):
         return False
-    if any(byte not in NAME and byte not in b"-.+/=~:%$!@#^&*?|,;" for byte in data):
+    signs = b"-.+/=~:%$!@#^&*?|,;()" if value.quoted and size >= 40 else b"-.+/=~:%$!@#^&*?|,;"
+    if any(byte not in NAME and byte not in signs for byte in data):
         return False
     mixed = size >= 16 and counts.lower > 0 and counts.upper > 0 and 3 * counts.changes >= size
     if counts.digit == 0 and not random and not mixed:

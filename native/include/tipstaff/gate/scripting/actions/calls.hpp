@@ -99,7 +99,7 @@ inline constexpr Call kPython[] = {
      "requests.post requests.put requests.patch requests.request httpx.post httpx.put httpx.patch httpx.request httpx.stream "
      "urllib.request.urlopen urllib.request.request urllib3.request aiohttp.request"},
     {Action::connect, "socket.socket socket.create_connection"},
-    {Action::evaluate, "eval exec compile execfile builtins.eval builtins.exec builtins.compile __builtins__.eval __builtins__.exec"},
+    {Action::evaluate, "eval exec compile execfile builtins.eval builtins.exec builtins.compile __builtins__.eval __builtins__.exec timeit.timeit timeit.repeat cprofile.run cprofile.runctx profile.run pdb.run pdb.runeval trace.trace.run"},
     {Action::decode_base64, "base64.b64decode base64.standard_b64decode base64.urlsafe_b64decode base64.decodebytes binascii.a2b_base64 b64decode"},
     {Action::decode_hex, "bytes.fromhex bytearray.fromhex binascii.unhexlify binascii.a2b_hex base64.b16decode"},
     {Action::reverse, "reversed"},
@@ -117,7 +117,7 @@ inline constexpr Call kPython[] = {
     {Action::entries, "os.scandir"},
     {Action::walk, "os.walk os.fwalk"},
     {Action::import, "__import__ importlib.import_module"},
-    {Action::get_member, "getattr operator.attrgetter"},
+    {Action::get_member, "getattr operator.attrgetter object.__getattribute__ type.__getattribute__"},
     {Action::parse_arguments, "shlex.split"},
 };
 

@@ -29,10 +29,30 @@ inline Value ScriptReader::whole_environment(const Value& value, Span at) noexce
   return content;
 }
 
+// os.__getattribute__("system"), os.__dict__.get("system"), Reflect.get(fs, "rmSync"). Unknown: none of them.
+inline Value ScriptReader::member_by_text(std::string_view base, std::string_view last, const Arguments& arguments) noexcept {
+  const Value& name = arguments.at(0);
+  if (language_ == Language::node && base == "Reflect" && last == "get" && name.kind == Value::object && arguments.at(1).kind == Value::text) return member(name, arguments.at(1).known.text);
+  if (!is_python() || name.kind != Value::text || name.known.is_unknown() || base.empty()) return Value{};
+  if (ascii::one_of(last, "__getattribute__ __getattr__")) return member(object(base), name.known.text);
+  constexpr std::string_view kDict = ".__dict__";
+  if (last == "get" && ascii::ends_with(base, kDict)) return member(object(base.substr(0, base.size() - kDict.size())), name.known.text);
+  return Value{};
+}
+
+// The text of a command that is handed to a function of which only its computation is known: table[x]("rm -rf y").
+inline bool ScriptReader::is_feared_command(const Value& value) noexcept {
+  if (value.kind != Value::text) return false;
+  const std::string_view text = ascii::trim(value.known.text);
+  const std::size_t blank = text.find(' ');
+  return blank != std::string_view::npos && ascii::one_of(text.substr(0, blank), "rm sudo dd shred mkfs wipefs chmod chown find truncate mv kill killall pkill systemctl shutdown git curl wget bash sh");
+}
+
 // f.call(null, x), f.apply(null, [x]), f.bind(null, x), Reflect.apply(f, null, [x]), f.__call__(x). Null: none of them.
 inline const Value* ScriptReader::called_through(std::string_view base, std::string_view last, const Arguments& arguments, Span at) noexcept {
   const bool reflected = base == "Reflect" && last == "apply";
-  if (!reflected && !ascii::one_of(last, language_ == Language::node ? "call apply bind" : "__call__")) return nullptr;
+  const bool php = language_ == Language::php, ruby = language_ == Language::ruby;
+  if (!reflected && !ascii::one_of(last, language_ == Language::node ? "call apply bind" : ruby ? "call yield" : php ? "invoke __invoke invokeargs" : "__call__")) return nullptr;
   const std::string_view function = !reflected ? base : arguments.at(0).kind == Value::object ? arguments.at(0).known.text : std::string_view();
   const Action action = function.empty() ? Action::none : find_call(language_, function);
   if (action == Action::none) return nullptr;

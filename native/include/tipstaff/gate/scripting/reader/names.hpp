@@ -232,7 +232,12 @@ inline Value ScriptReader::call(const Value& callee, std::size_t start) noexcept
       return act(find_call(language_, whole.known.text), inner, at, whole.known.text);
     }
   }
+  if (const Value found = member_by_text(base, last, arguments); found.kind == Value::object) return found;
   if (const Value* done = called_through(base, last, arguments, at)) return *done;
+  if (action == Action::none && name.empty() && (own.empty() || ascii::one_of(own, "call invoke __invoke")) && is_feared_command(arguments.at(0))) {
+    run_shell(arguments.at(0), at);
+    return Value{};
+  }
   if (callee.kind == Value::unknown && own.empty() && kept_count_ > 0) return call_kept(arguments, at);
   switch (action) {
     case Action::import:
@@ -326,6 +331,7 @@ inline Value ScriptReader::plain_call(std::string_view name, std::string_view la
     if (encoding.kind == Value::text && ascii::equals(encoding.known.text, "hex")) return decoded(arguments.at(0), true);
     return arguments.at(0);
   }
+  if (language_ == Language::php && (ascii::one_of(name, "reflectionfunction") || ascii::ends_with(name, "fromCallable")) && arguments.at(0).kind == Value::text) return object(arguments.at(0).known.text);
   if (language_ == Language::php && ascii::one_of(name, "array_map array_walk call_user_func call_user_func_array")) {
     const bool swapped = ascii::equals(name, "array_walk");
     const Value& function = arguments.at(swapped ? 1 : 0);

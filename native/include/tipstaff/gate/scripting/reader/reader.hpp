@@ -116,6 +116,8 @@ class ScriptReader : private Actions {
   void keep_for_later(const Value& value) noexcept;
   Value call_kept(const Arguments& arguments, Span at) noexcept;
   Value whole_environment(const Value& value, Span at) noexcept;
+  Value member_by_text(std::string_view base, std::string_view last, const Arguments& arguments) noexcept;
+  static bool is_feared_command(const Value& value) noexcept;
   const Value* called_through(std::string_view base, std::string_view last, const Arguments& arguments, Span at) noexcept;
   const Value* known_by_name(std::string_view last, const Arguments& arguments, Span at) noexcept;
   static bool is_statement(std::string_view text) noexcept;

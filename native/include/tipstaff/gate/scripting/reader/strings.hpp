@@ -200,7 +200,7 @@ inline std::size_t ScriptReader::unescape(const Token& token, std::string_view t
       if (k == first || value > 0x10FFFF) return one(e, 2);
       if (braced && k < text.size() && text[k] == '}') ++k;
       if (value == 1) value = '?';
-      *made = shell::put_code_point(value, bytes);
+      *made = write_utf8(value, bytes);
       return k;
     }
     case '\n':

@@ -13,7 +13,7 @@ inline bool is_feared_name(string_view name) noexcept {
 }
 
 // Variables that say which account or stage a tool of infrastructure works on.
-inline constexpr string_view kTargets = "AWS_PROFILE AWS_DEFAULT_PROFILE STAGE DEPLOY_ENV ENVIRONMENT ENV APP_ENV PULUMI_STACK CDK_ENV SST_STAGE CONVEX_DEPLOYMENT KUBECONFIG";
+inline constexpr string_view kTargets = "AWS_PROFILE AWS_DEFAULT_PROFILE STAGE DEPLOY_ENV ENVIRONMENT ENV APP_ENV PULUMI_STACK CDK_ENV SST_STAGE CONVEX_DEPLOYMENT KUBECONFIG RAILS_ENV RACK_ENV MIX_ENV";
 
 // name=value at pos_, before a command or alone.
 inline bool ShellReader::read_assignment(std::uint32_t mark) noexcept {

@@ -8,7 +8,9 @@
 
 #include "tipstaff/gate/tree/ascii.hpp"
 #include "tipstaff/gate/tree/command.hpp"
+#include "tipstaff/gate/tree/patterns.hpp"
 #include "tipstaff/gate/tree/tree.hpp"
+#include "tipstaff/text/utf8.hpp"
 
 namespace tipstaff::gate::shell {
 
@@ -111,30 +113,6 @@ inline int to_number(string_view text) noexcept {
   return value;
 }
 
-// Writes a code point in UTF-8; returns the bytes written, at most 4.
-inline std::size_t put_code_point(std::uint32_t code, char* out) noexcept {
-  if (code < 0x80) {
-    out[0] = static_cast<char>(code);
-    return 1;
-  }
-  if (code < 0x800) {
-    out[0] = static_cast<char>(0xC0 | (code >> 6));
-    out[1] = static_cast<char>(0x80 | (code & 63));
-    return 2;
-  }
-  if (code < 0x10000) {
-    out[0] = static_cast<char>(0xE0 | (code >> 12));
-    out[1] = static_cast<char>(0x80 | ((code >> 6) & 63));
-    out[2] = static_cast<char>(0x80 | (code & 63));
-    return 3;
-  }
-  out[0] = static_cast<char>(0xF0 | ((code >> 18) & 7));
-  out[1] = static_cast<char>(0x80 | ((code >> 12) & 63));
-  out[2] = static_cast<char>(0x80 | ((code >> 6) & 63));
-  out[3] = static_cast<char>(0x80 | (code & 63));
-  return 4;
-}
-
 enum class Escapes : std::uint8_t { ansi_c, echo, printf };
 
 // Undoes backslash escapes. Every escape is at least as long as what it stands for, so `text.size()` bytes
@@ -187,7 +165,7 @@ inline string_view decode_escapes(Tree& tree, string_view text, Escapes kind) no
         // \uHHHH is six bytes for at most three; a short form is not shorter than its code point either.
         const std::size_t before = i;
         const std::uint32_t code = number(16, e == 'u' ? 4 : 8);
-        if (i > before) n += put_code_point(code, out + n);
+        if (i > before) n += write_utf8(code, out + n);
         break;
       }
       case 'c':
@@ -271,55 +249,11 @@ inline bool decode_hex(Tree& tree, string_view text, string_view* decoded) noexc
   return true;
 }
 
-// Whether a name matches a glob of * ? and [...]; linear but for the last star, names are short.
+// Whether a name matches a glob of * ? and [...].
 inline bool matches_glob(string_view glob, string_view name) noexcept {
-  std::size_t g = 0, n = 0, star = string_view::npos, from = 0;
-  while (n < name.size()) {
-    std::size_t next = g + 1;
-    bool same = false;
-    if (g < glob.size()) {
-      if (glob[g] == '*') {
-        star = g++;
-        from = n;
-        continue;
-      }
-      if (glob[g] == '[') {
-        std::size_t i = g + 1;
-        const bool inverted = i < glob.size() && (glob[i] == '!' || glob[i] == '^');
-        if (inverted) ++i;
-        bool found = false;
-        const std::size_t begin = i;
-        while (i < glob.size() && (glob[i] != ']' || i == begin)) {
-          if (i + 2 < glob.size() && glob[i + 1] == '-' && glob[i + 2] != ']') {
-            found = found || (name[n] >= glob[i] && name[n] <= glob[i + 2]);
-            i += 3;
-          } else {
-            found = found || name[n] == glob[i];
-            ++i;
-          }
-        }
-        if (i < glob.size()) {
-          same = found != inverted;
-          next = i + 1;
-        } else {
-          same = name[n] == '[';
-        }
-      } else {
-        same = glob[g] == '?' || glob[g] == name[n];
-      }
-    }
-    if (same) {
-      g = next;
-      ++n;
-    } else if (star != string_view::npos) {
-      g = star + 1;
-      n = ++from;
-    } else {
-      return false;
-    }
-  }
-  while (g < glob.size() && glob[g] == '*') ++g;
-  return g == glob.size();
+  return matches_stars(glob, name, [glob](std::size_t at, char letter, std::size_t* next) noexcept {
+    return matches_shell_place<false>(glob, at, letter, next);
+  });
 }
 
 }  // namespace tipstaff::gate::shell

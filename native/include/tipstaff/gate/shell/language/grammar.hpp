@@ -172,10 +172,6 @@ inline std::uint32_t ShellReader::read_pipeline(std::uint32_t stops) noexcept {
   return ended;
 }
 
-inline bool ShellReader::at_redirection() const noexcept {
-  return pos_ < end_ && (*pos_ == '<' || *pos_ == '>') && !(pos_ + 1 < end_ && pos_[1] == '(');
-}
-
 // One command of a pipeline. Returns the terminator where one of `stops` is here instead.
 inline std::uint32_t ShellReader::read_command(std::uint32_t stops) noexcept {
   skip_blanks();

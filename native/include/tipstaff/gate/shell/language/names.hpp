@@ -54,6 +54,7 @@ inline string_view ShellReader::program_name(const Word& word) noexcept {
     }
     return {};
   }
+  if (const std::size_t prefix = foreign_prefix(name); prefix > 0) return name.substr(prefix);
   // python3.11 is a python3, pythonsomething is not.
   if (starts_with(name, "python") && name.size() > 7 && is_digit(name[6])) return name[6] == '2' ? "python2" : "python3";
   if (name.size() > 3 && starts_with(name, "php") && is_digit(name[3])) return "php";

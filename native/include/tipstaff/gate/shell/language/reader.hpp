@@ -56,7 +56,6 @@ class ShellReader {
   void skip_lines() noexcept;
   void pass_newline() noexcept;
   bool at_operator(char c) const noexcept { return pos_ < end_ && *pos_ == c; }
-  bool at_redirection() const noexcept;
 
   // shell/language/simple.hpp, shell/language/assignments.hpp
   void read_simple() noexcept;
@@ -219,6 +218,7 @@ class ShellReader {
   void run_found_by_rest(Invocation& in, std::uint32_t begin, std::uint32_t end, std::uint32_t action) noexcept;
   void run_fd(Invocation& in) noexcept;
   void run_ssh(Invocation& in) noexcept;
+  bool has_quoted_code(const Invocation& in, std::uint32_t from) noexcept;
   void run_container(Invocation& in) noexcept;
   void run_kubectl(Invocation& in) noexcept;
   void run_git(Invocation& in) noexcept;
@@ -244,6 +244,10 @@ class ShellReader {
   // shell/programs/inline.hpp
   void run_inline(Invocation& in) noexcept;
   void read_texts_of(Invocation& in, string_view text, Span span, std::uint16_t flags) noexcept;
+
+  // shell/programs/unread_deletions.hpp
+  bool path_of_expression(string_view code, string_view expression, Word* path) noexcept;
+  void delete_unread(Invocation& in, string_view text, Span span) noexcept;
 
   // Commands for elsewhere, code for applications, stored code: programs/elsewhere.hpp.
   std::uint32_t after_verb(const Invocation& in, string_view verb, string_view short_values, string_view long_values) noexcept;

@@ -167,6 +167,7 @@ inline void ShellReader::run_sed(Invocation& in) noexcept {
       code.text = piece;
       Nested options;
       options.via = via::kEvaluated;
+      if (starts_with(piece, "&") && in.input.kind == Stream::known) return nested_stream(in, in.input, options, Dialect::shell);  // what is read is run
       code_word(in, code, options, Dialect::shell);
     };
     for (std::size_t at = 0; (at = text.find_first_not_of("0123456789,$ !;{}\n\t~+", at)) < text.size();) {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "tipstaff/gate/shell/programs/scripts.hpp"
-#include "tipstaff/gate/shell/programs/verbs.hpp"
+#include "tipstaff/gate/shell/tables/verbs.hpp"
 
 namespace tipstaff::gate::shell {
 
@@ -50,7 +50,9 @@ inline void ShellReader::run_elsewhere(Invocation& in, const Program& program) n
     word.text = joined(in.first + at, in.count - at, &flags);
     word.flags = flags;
     word.span.end = argument(in, in.count - 1).span.end;
-    return code_word(remote, word, options, Dialect::shell);
+    code_word(remote, word, options, Dialect::shell);
+    if (has_quoted_code(in, at)) run_inner(remote, at, known.via);
+    return;
   }
   for (const CodeVerb& known : kCodeVerbs) {
     if (known.tool != program.name) continue;
@@ -73,7 +75,7 @@ inline void ShellReader::run_elsewhere(Invocation& in, const Program& program) n
         return code_word(in, argument(in, last ? in.count - 1 : given), options, known.dialect);
       }
     }
-    if (in.input.kind != Stream::none) nested_stream(in, in.input, options, known.dialect);
+    if (in.input.kind == Stream::known || (in.input.kind != Stream::none && (known.letter == 0 || !known.verb.empty()))) nested_stream(in, in.input, options, known.dialect);
     return;
   }
 }
@@ -82,14 +84,22 @@ inline void ShellReader::run_elsewhere(Invocation& in, const Program& program) n
 inline void ShellReader::run_playbook(Invocation& in) noexcept {
   for (std::uint32_t i = 1; i < in.count; ++i) {
     const Word word = argument(in, i);
-    if (!ends_with(word.text, ".yml") && !ends_with(word.text, ".yaml")) continue;
+    const bool from_input = word.text == "/dev/stdin" || word.text == "-";
+    if (!from_input && !ends_with(word.text, ".yml") && !ends_with(word.text, ".yaml") && !ends_with(word.text, ".json")) continue;
     if (i > 1 && one_of(text_of(in, i - 1), "-i --inventory -e --extra-vars --vault-password-file")) continue;
     Stream file;
     file.kind = Stream::file;
     file.text = word.text;
     file.span = word.span;
-    const Stream content = load(file, in.cwd);
+    const Stream content = from_input ? in.input : load(file, in.cwd);
     if (content.kind != Stream::known) continue;
+    // What this very text takes away: a user, a folder, a package.
+    const string_view path = resolve(in.cwd, word.text);
+    if ((from_input || session_.find_file(path.empty() ? word.text : path) != nullptr) && holds_any(content.text, {"state: absent", "\"absent\"", "state=absent"})) {
+      Word task = word;
+      task.text = "ansible-playbook -e state=absent";
+      code_word(in, task, Nested{}, Dialect::shell);
+    }
     Invocation remote = in;
     remote.cwd = {};
     Nested options;
@@ -168,7 +178,8 @@ inline void ShellReader::run_at_startup(string_view path, const Stream& content,
       if (quote != '\'' && quote != '"') continue;
       const std::size_t close = content.text.find(quote, equals + 2);
       if (close == string_view::npos) break;
-      nested(in, content.text.substr(equals + 2, close - equals - 2), span, options);
+      // alias ls='rm -rf': what is given to the name comes after it.
+      nested(in, tree_.join(tree_.join(tree_.copy(""), content.text.substr(equals + 2, close - equals - 2)), " \x01"), span, options);
     }
     return;
   }

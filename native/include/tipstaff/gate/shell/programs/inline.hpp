@@ -107,8 +107,10 @@ inline bool begins_with_nothing(string_view text) noexcept {
 
 // Where inline code is: in options, or in the input.
 inline void ShellReader::run_inline(Invocation& in) noexcept {
-  constexpr string_view kOptions = "-e -E --eval -eval --execute -exec -c -x --expression -le -ex eval";
-  if (in.input.kind == Stream::known && (in.count == 1 || text_of(in, in.count - 1) == "-")) {
+  constexpr string_view kOptions = "-e -E --eval -eval --execute -exec -c -x --expression -le -ex eval -batch -r -b -g --batch-string -code --python-expr";
+  bool operands = false;
+  for (std::uint32_t i = 1; i < in.count; ++i) operands = operands || text_of(in, i).empty() || text_of(in, i)[0] != '-';
+  if (in.input.kind == Stream::known && (!operands || text_of(in, in.count - 1) == "-")) {
     return read_texts_of(in, in.input.text, in.input.span, in.input.flags);
   }
   bool seen = false;
@@ -117,9 +119,21 @@ inline void ShellReader::run_inline(Invocation& in) noexcept {
     read_texts_of(in, code.text, code.span, code.flags);
     seen = true;
   }
-  for (std::uint32_t i = 1; i + 1 < in.count; ++i) {
-    if (!one_of(text_of(in, i), kOptions)) continue;
-    const Word code = argument(in, ++i);
+  for (std::uint32_t i = 1; i < in.count; ++i) {
+    const std::size_t equals = text_of(in, i).find('=');
+    Word code = argument(in, i);
+    if (starts_with(code.text, "--") && equals != string_view::npos && one_of(code.text.substr(0, equals), kOptions)) {
+      code.text.remove_prefix(equals + 1);
+    } else if (i + 1 < in.count && one_of(code.text, kOptions) && !starts_with(text_of(in, i + 1), "-")) {
+      code = argument(in, ++i);
+    } else {
+      continue;
+    }
+    if (starts_with(code.text, "!")) {  // gnuplot -e '!rm x'
+      code.text.remove_prefix(1);
+      code_word(in, code, Nested{}, Dialect::shell);
+      continue;
+    }
     read_texts_of(in, code.text, code.span, code.flags);
     seen = true;
   }
@@ -130,12 +144,13 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
   constexpr string_view kRuns =
       "system execute popen exec cmd run shell script call_process call-process shell-command callCommand readProcess spawnCommand "
       "run-program run_program async-shell-command Process system2 spawn start_process Command shell-command-to-string sh execl execlp execv execvp execve "
-      "posix_spawn CommandContext new ProcessBuilder command Cmd";
+      "posix_spawn CommandContext new ProcessBuilder command Cmd Exec unix dos host unix_w RunProcess Run StartProcess system-raw os_command";
   constexpr string_view kDeletes =
       "rm_rf rm_rf! removeItem delete-directory RemoveAll remove_dir_all unlink removeDirectoryRecursive removePathForcibly deleteDir "
       "deleteRecursively rmtree remove_all RemoveAll deleteTree rm_r deleteDirectory removeTree remove_dir_contents delete_dir DeleteDirectory del_dir_r delete-tree "
-      "delete-directory-tree delete-file-recursively removeDir confirm_recursive_rmdir dir_delete";
+      "delete-directory-tree delete-file-recursively removeDir confirm_recursive_rmdir dir_delete removeItemAtPathError";
   constexpr string_view kDeletesOne = "remove delete-file file.remove rm! removeFile deleteFile file_delete Remove";
+  constexpr string_view kJoins = "paste paste0 string-append str concat format sprintf string concatenate glue strcat";
   const string_view program = tree_.command(in.command).program;
   Word code;
   code.text = text;
@@ -190,6 +205,13 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
     literal.text = text.substr(at + 1, stop - at - 1);
     const std::size_t begin = at;
     stop = concatenated(tree_, text, stop + 1, names, &literal.text) - 1;
+    if (const std::size_t open = one_of(name, kJoins) ? static_cast<std::size_t>(name.data() - text.data()) : 0; open > 0) {  // system(paste("rm -rf", path))
+      const string_view outer = name_before(text, open);
+      if (one_of(outer, kRuns)) {
+        name = outer;
+        if (stop + 1 < text.size() && holds(", ", text[stop + 1])) literal.text = tree_.join(tree_.join(tree_.copy(""), literal.text), " \x01");
+      }
+    }
     if (holds(literal.text, kUnknownPart)) literal.flags |= word_flag::kUnknown;
     const string_view tail = text.substr(stop + 1);
     std::size_t sign = begin;
@@ -242,6 +264,7 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
         if (text[next] == ')') next = text.find('(', next) == string_view::npos ? text.size() : text.find('(', next) + 1;
         while (next < text.size() && (holds(", \t\n[(", text[next]) || text[next] == 'c')) ++next;
         while (starts_with(text.substr(next), "nil ") || starts_with(text.substr(next), "t ")) next += text[next] == 'n' ? 4u : 2u;  // Emacs: (call-process "rm" nil nil nil "-rf")
+        if (next < text.size() && holds(" ,", text[next - 1]) && (is_name_start(text[next]) || holds("$(*", text[next])) && starts_with(line, "rm ")) line = tree_.join(tree_.join(tree_.copy(""), line), " \x01");
         if (next >= text.size() || (text[next] != '"' && text[next] != '\'')) break;
         const std::size_t end = text.find(text[next], next + 1);
         if (end == string_view::npos) break;
@@ -254,6 +277,9 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
       code_word(in, literal, options, Dialect::shell);
     } else if ((!name.empty() || (sign > 0 && text[sign - 1] == ',')) && statement && !one_of(name, "replace replaceAll gsub sub split contains puts print println printf inspect IO.puts cat message log info debug warn error format sprintf paste concat equals assertEquals startsWith matches")) {
       other_dialect(in, Dialect::sql, literal.text, literal.span, via::kInterpreter);
+    } else if (starts_with(literal.text, "/dev/") && one_of(name, "open fopen open64 creat ofstream OpenFile openSync FileOutputStream RandomAccessFile create Create openFile File. OpenOptions") &&
+               holds_any(literal.text, {"/sd", "/nvme", "/mmcblk", "/vd", "/hd", "/disk", "/dm-", "/mem", "/mtd", "/loop", "/xvd", "/mapper"}) && holds_any(text, {"write", "Write", "\"w", "puts", "print", "O_WRONLY", "O_RDWR"})) {
+      emit_file("@write", literal, false, in.command, in.via | via::kInterpreter, in.cwd, false);
     } else if (name == "open" && starts_with(tail, ",") && holds_text(tail.substr(0, 8), "w") && (holds_text(tail.substr(0, 24), "close") || holds_text(tail.substr(0, 24), " end"))) {
       // Opened for writing and closed at once.
       emit_file("@write", literal, false, in.command, in.via | via::kInterpreter, in.cwd, true);
@@ -266,12 +292,13 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
       code_word(in, literal, options, Dialect::shell);
     } else if (name == "create" && begin >= 12 && text.substr(begin - 12, 12) == "file.create(") {  // R's empties what is there
       emit_file("@write", literal, false, in.command, in.via | via::kInterpreter, in.cwd, true);
-    } else if (recursive || one_of(name, kDeletesOne)) {
+    } else if (recursive || one_of(name, kDeletesOne) || (name == "delete" && one_of(program, "matlab octave octave-cli"))) {
       literal.text = tree_.join(tree_.join(tree_.copy(recursive ? "rm -r -f '" : "rm -f '"), literal.text), "'");
       code_word(in, literal, options, Dialect::shell);
     }
     at = stop > at ? stop : at;
   }
+  delete_unread(in, text, span);
 }
 
 // PowerShell and cmd, started from a shell.

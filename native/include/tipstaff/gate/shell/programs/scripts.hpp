@@ -1,7 +1,7 @@
 // Code in files: scripts named on the command line, make and just recipes, package.json's scripts, crontabs.
 #pragma once
 
-#include "tipstaff/gate/shell/programs/inline.hpp"
+#include "tipstaff/gate/shell/programs/unread_deletions.hpp"
 
 namespace tipstaff::gate::shell {
 

@@ -247,7 +247,8 @@ inline constexpr Row kRows[] = {
      "lima colima orb incus coder devpod doctl mco buildah pueue launchctl i3-msg swaymsg hyprctl sops glab nomad pct qm crictl "
      "ctr jexec machinectl systemd-nspawn schroot devcontainer bolt knife pyinfra ibmcloud teleport waypoint platform upsun "
      "terminus acli symfony sail virt-customize rails spring irb pry artisan manage.py django-admin django pscale flask wp drush "
-     "psysh prisma wrangler turso supabase n98-magerun2 snow databricks dolt edgedb gel repo lerna gitlab-rails console"},
+     "sage blender freecadcmd hython mayapy pvpython jython micropython graalpy bpython hy gimp scrapy odoo odoo-bin superset nautobot-server mruby truffleruby hanami "
+     "chef-shell jrunscript rhino qjs d8 electron frida tjs llrt hhvm frankenphp osqueryi psysh prisma wrangler turso supabase n98-magerun2 snow databricks dolt edgedb gel repo lerna gitlab-rails console"},
     {Handler::playbook, "ansible-playbook"},
     // Sources that are compiled and run on the spot.
     {Handler::compiler, "gcc cc clang tcc rustc go javac java kotlinc zig dart dotnet csc mcs gfortran fpc ldc2 dmd v rust-script "
@@ -292,7 +293,9 @@ inline constexpr Row kRows[] = {
     {Handler::perl, "perl"},
     {Handler::ruby, "ruby jruby"},
     {Handler::inline_code, "lua luajit rscript raku clj jshell r julia groovy elixir erl ghc runghc guile sbcl osascript swift "
-     "scala kotlin gnuplot octave racket clojure bb ocaml nim crystal"},
+     "scala kotlin gnuplot octave racket clojure bb ocaml nim crystal octave-cli matlab maxima gp gap scilab scilab-cli scilab-adv-cli wolframscript math csi "
+     "chibi-scheme gosh ecl clisp ccl abcl mit-scheme janet fennel factor gforth swipl gprolog yap pike jimsh texlua luau rep escript amm scala-cli raco newlisp jconsole "
+     "dyalog apl chez scheme io qore falcon kotlinc-jvm jython-console rakudo littler frege eta idl gdl"},
     {Handler::code_option, "nu xonsh elvish"},
     {Handler::php, "php"},
     {Handler::awk, Output::filter, "awk gawk mawk nawk"},
@@ -382,6 +385,13 @@ inline constexpr string_view kFeared[] = {
     "halt", "poweroff", "kubectl", "docker", "terraform", "psql", "mysql", "wipefs", "fdisk", "parted", "killall", "pkill",
     "systemctl", "iptables", "crontab", "ssh", "scp", "rsync", "tar", "cp", "ln", "cat", "tee", "env", "xargs", "eval",
 };
+
+// zsh's zf_rm, and the g that GNU's tools have beside those of a BSD: how many bytes come before the tool's own name.
+inline std::size_t foreign_prefix(string_view name) noexcept {
+  if (name.size() < 3 || (name[0] != 'g' && name[0] != 'z')) return 0;
+  if (name[0] == 'g') return one_of(name.substr(1), "rm mv cp ln dd chmod chown chgrp rmdir shred truncate unlink install tee") ? 1 : 0;
+  return name[1] == 'f' && name[2] == '_' && one_of(name.substr(3), "rm mv ln chmod chown chgrp rmdir") ? 3 : 0;
+}
 
 // Words after which a tool that nobody knows is given a command.
 inline constexpr string_view kCarryingVerbs = "run exec execute x shell ssh";

@@ -120,7 +120,7 @@ inline void ShellReader::forget_environment() noexcept {
 
 // PGHOST=h psql is psql --host=h: what a client takes from variables becomes words of it.
 inline void ShellReader::take_from_environment(Invocation& in, string_view program) noexcept {
-  if (one_of(program, "pulumi serverless sls cdk cdktf sst sam convex terraform tofu terragrunt chalice zappa copilot amplify")) {
+  if (one_of(program, "rails rake pulumi serverless sls cdk cdktf sst sam convex terraform tofu terragrunt chalice zappa copilot amplify")) {
     for (std::size_t start = 0; start < kTargets.size();) {  // AWS_PROFILE=acme-prod pulumi up
       const std::size_t end = kTargets.find(' ', start);
       const string_view name = kTargets.substr(start, end == string_view::npos ? end : end - start);

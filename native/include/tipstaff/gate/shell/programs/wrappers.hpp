@@ -22,8 +22,14 @@ inline void ShellReader::run_prefix(Invocation& in, const Program& program) noex
     // Only with --args (or -- for lldb) does a command follow; -ex 'shell ...' runs one.
     for (std::uint32_t i = 1; i < in.count; ++i) {
       const string_view text = text_of(in, i);
-      if ((text == "-ex" || text == "-iex" || text == "--eval-command" || text == "-o") && i + 1 < in.count) {
+      if ((text == "-ex" || text == "-iex" || text == "--eval-command" || text == "-o" || text == "--one-line" || text == "-O") && i + 1 < in.count) {
         Word word = argument(in, i + 1);
+        const string_view language = word.text.substr(0, word.text.find_first_of(" ("));
+        if (one_of(language, "python py pi python-interactive script pipe") && language.size() + 1 < word.text.size()) {
+          word.text.remove_prefix(language.size() + 1);
+          code_word(in, word, Nested{}, language == "pipe" ? Dialect::shell : Dialect::python);
+          continue;
+        }
         const string_view sign = starts_with(word.text, "shell ") ? "shell " : starts_with(word.text, "platform shell ") ? "platform shell " : starts_with(word.text, "!") ? "!" : "";
         if (sign.empty()) continue;
         word.text.remove_prefix(sign.size());
@@ -213,7 +219,11 @@ inline void ShellReader::run_code_option(Invocation& in, const Program& program)
     }
     return;
   }
-  if (find_option(in, letter, long_name, &code) != kNone) return code_word(in, code, options, Dialect::shell);
+  if (find_option(in, letter, long_name, &code) != kNone) {
+    code_word(in, code, options, Dialect::shell);
+    if (name == "xonsh" && holds(code.text, '(')) code_word(in, code, options, Dialect::python);
+    return;
+  }
   if (name == "zip") {
     for (std::uint32_t i = 1; i + 1 < in.count; ++i) {
       if (text_of(in, i) == "-TT") return code_word(in, argument(in, i + 1), options, Dialect::shell);
@@ -348,6 +358,14 @@ inline void ShellReader::run_joined(Invocation& in, const Program& program) noex
   code_word(in, word, options, Dialect::shell);
 }
 
+// Whether words that become one text lose quotes in it: `ssh h bash -c 'rm -rf x'`. What was meant, and what other
+// clients make of it, is read besides.
+inline bool ShellReader::has_quoted_code(const Invocation& in, std::uint32_t from) noexcept {
+  for (std::uint32_t i = from + 1; i < in.count; ++i)
+    if (text_of(in, i).find_first_of(" \t\n") != string_view::npos) return true;
+  return false;
+}
+
 inline void ShellReader::run_ssh(Invocation& in) noexcept {
   // Options may be on either side of the host.
   constexpr string_view kValues = "bcDEeFIiJLlmOopQRSWwBP";
@@ -390,6 +408,7 @@ inline void ShellReader::run_ssh(Invocation& in) noexcept {
     word.span.end = argument(in, in.count - 1).span.end;
   }
   code_word(remote, word, options, Dialect::shell);
+  if (has_quoted_code(in, at)) run_inner(remote, at, via::kRemote);
   in.tail = remote.tail;
   in.output = Stream{};
   in.output.kind = Stream::remote;

@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "tipstaff/gate/shell/programs/table.hpp"
-#include "tipstaff/gate/shell/programs/verbs.hpp"
+#include "tipstaff/gate/shell/tables/verbs.hpp"
 
 namespace tipstaff::gate::plain {
 
@@ -288,6 +288,7 @@ inline bool find_called(string_view written, const Surroundings& around, Called*
   called->hash = hash_name(written);
   called->program = &shell::find_program(written, called->hash);
   if (!called->program->name.empty()) return true;
+  if (shell::foreign_prefix(written.substr(written.rfind('/') + 1)) > 0) return false;
   called->name = program_name(written);
   if (called->name.empty() || written[0] == '!') return false;
   if (called->name.size() != written.size()) {
