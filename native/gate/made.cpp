@@ -4,6 +4,7 @@
 #include "tipstaff/gate/paths/parts.hpp"
 #include "tipstaff/gate/paths/surrounding_paths.hpp"
 #include "tipstaff/gate/rules/makers.hpp"
+#include "tipstaff/gate/rules/release_names.hpp"
 #include "tipstaff/gate/tree/ascii.hpp"
 
 namespace tipstaff::gate::rules {
@@ -220,7 +221,17 @@ class Before {
     if ((word.flags & ~word_flag::kQuoted) != 0 || !fits(word.span)) return false;
     string_view written = text_.substr(word.span.start, word.span.end - word.span.start);
     if (written.size() > 2 && (written[0] == '"' || written[0] == '\'') && written.back() == written[0]) written = written.substr(1, written.size() - 2);
-    return written == word.text;
+    return written == word.text || is_below_home(written, word.text);
+  }
+  // ~/x or $HOME/x, where nothing sets another home.
+  bool is_below_home(string_view written, string_view read) const noexcept {
+    for (const string_view home : {string_view("~/"), string_view("$HOME/"), string_view("${HOME}/")}) {
+      if (written.substr(0, home.size()) != home) continue;
+      const string_view rest = written.substr(home.size() - 1);
+      return rest.find_first_of("$`\\\"'") == string_view::npos && read.size() > rest.size() && ascii::ends_with(read, rest) &&
+             (read[0] == '/' || read.size() == rest.size() + 1) && text_.find("HOME=") == string_view::npos && text_.find("HOME ") == string_view::npos;
+    }
+    return false;
   }
 
   // As it is in the text, with variables that are in it by name: foo-${VERSION}. Empty where it is anything else.
@@ -285,6 +296,9 @@ class Before {
 }  // namespace
 
 bool MadeBefore::names(const Word& word) const noexcept {
+  if (word.has(word_flag::kUnknown) && !word.has(word_flag::kGlob) && word.span.end <= text.size() && word.span.start < word.span.end &&
+      is_release_by_variable(text.substr(word.span.start, word.span.end - word.span.start)))
+    return true;
   Before before(tree, text, index);
   const Command& asked = tree.command(index);
   const bool literal = before.is_literal(word);
@@ -292,7 +306,7 @@ bool MadeBefore::names(const Word& word) const noexcept {
   if (written.empty() || written.find("..") != string_view::npos) return false;
   PathParts path;
   take(word.text, asked, &path);
-  if (path.too_long || path.climbs != 0 || path.base != PathBase::root) return false;
+  if (path.too_long || path.climbs != 0 || (path.base != PathBase::root && path.base != PathBase::home)) return false;
   return before.made([&](Kind kind, const PathParts& made, bool made_literal, string_view made_written, const Command& maker) noexcept {
     // A variable is the same where it is written the same.
     if (!literal || !made_literal) return written == made_written && maker.cwd == asked.cwd;
@@ -321,7 +335,13 @@ constexpr Refilled kRefilled[] = {{"deps _build", "mix"}, {"pods", "pod"}, {"pub
 
 // rm -rf x && mkdir x: a folder that is emptied; not those that people keep sources, data or documents in.
 static bool begins_anew(const Tree& tree, const PathParts& path, const Command& next) noexcept {
-  if (path.count == 0 || one_of(path.part[path.count - 1], kKeptNames) || one_of(path.part[path.count - 1], "pkg cmd crates packages components pages include internal work workspace projects home")) return false;
+  const auto packed = [&]() noexcept {  // mkdir -p pkg/DEBIAN
+    for (std::uint32_t w = 0; w < next.word_count; ++w)
+      if (tree.arguments(next)[w].text.find("/DEBIAN") != string_view::npos) return true;
+    return false;
+  };
+  if (path.count == 0 || one_of(path.part[path.count - 1], kKeptNames)) return false;
+  if (!packed() && one_of(path.part[path.count - 1], "pkg cmd crates packages components pages include internal work workspace projects home")) return false;
   const Word* const words = tree.arguments(next);
   for (std::uint32_t w = 0; w < next.word_count; ++w) {
     if (is_option(words[w].text) || words[w].has(word_flag::kUnknown)) continue;
@@ -332,6 +352,29 @@ static bool begins_anew(const Tree& tree, const PathParts& path, const Command& 
     if (relation == Relation::same || relation == Relation::inside) return true;
   }
   return false;
+}
+
+// rm -rf /usr/local/go && tar -C /usr/local -xzf go1.22.1.tar.gz: a program that is installed again from an archive of its name.
+static bool unpacks_again(const PathParts& path, const Tree& tree, const Command& tar) noexcept {
+  const bool own = (path.count == 3 && path.names(0, "usr") && path.names(1, "local") && !one_of(path.part[2], "bin sbin lib lib64 share etc include libexec man games src")) ||
+                   (path.count == 2 && path.names(0, "opt"));
+  if (tar.program != "tar" || !own) return false;
+  const Word* const words = tree.arguments(tar);
+  bool there = false, archive = false, unpacks = false;
+  for (std::uint32_t w = 0; w < tar.word_count; ++w) {
+    const string_view name = words[w].text;
+    if (words[w].text == "-C" && w + 1 < tar.word_count) {
+      PathParts folder;
+      take(words[w + 1].text, tar, &folder);
+      there = folder.base == path.base && !folder.too_long && folder.count + 1 == path.count && path_detail::relate(path, folder) == Relation::inside;
+    } else if (is_option(name) || w == 0) {
+      unpacks = unpacks || (name.find('x') != string_view::npos && name.find('c') == string_view::npos);
+    } else {
+      const string_view base = last_part(name, "/");
+      archive = archive || (without_ending(base) != base && base.size() > path.part[path.count - 1].size() && base.substr(0, path.part[path.count - 1].size()) == path.part[path.count - 1]);
+    }
+  }
+  return there && archive && unpacks;
 }
 
 bool MadeBefore::remade_by_next(const Word& word) const noexcept {
@@ -352,6 +395,7 @@ bool MadeBefore::remade_by_next(const Word& word) const noexcept {
     for (const Refilled& refilled : kRefilled)
       if (path.count != 0 && one_of(path.part[path.count - 1], refilled.names) && one_of(next.program, refilled.programs)) return true;
     if (i == index + 1 && next.program == "mkdir" && begins_anew(tree, path, next)) return true;
+    if (unpacks_again(path, tree, next)) return true;
     if (!one_of(next.program, kGenerators)) continue;
     // What compilers of JavaScript write is named by their settings: `rm -rf lib && tsc`.
     if (by_settings && next.dialect == Dialect::shell && one_of(next.program, "tsc babel swc rollup tsup tsdown microbundle")) return true;

@@ -223,7 +223,7 @@ constexpr Case kPosix[] = {
     {"/dev/mapper/vg-root", "device"},
     {"/dev/mmcblk0", "device"},
     {"/dev/vda", "device"},
-    {"/dev/loop0", "device"},
+    {"/dev/loop0", "device outside"},
     {"/dev/md0", "device"},
     {"/dev/dm-0", "device"},
     {"/dev/mem", "device"},

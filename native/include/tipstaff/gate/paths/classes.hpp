@@ -69,6 +69,16 @@ inline bool is_block_device(const PathParts& path) noexcept {
   return false;
 }
 
+// Devices that are files or memory of this machine: /dev/loop0, /dev/mapper/loop0p1, /dev/zram0.
+inline bool is_made_device(const PathParts& path) noexcept {
+  if (path.count < 2 || path.has_glob(path.part[path.count - 1]) || PathParts::is_unknown(path.part[path.count - 1])) return false;
+  const std::string_view name = path.part[path.count - 1];
+  if (path.count > (path.names(1, "mapper") ? 3u : 2u)) return false;
+  for (const std::string_view prefix : {"loop", "zram", "ram", "nbd"})
+    if (ascii::starts_with(name, prefix) && name.size() > prefix.size() && ascii::is_digit(name[prefix.size()])) return true;
+  return false;
+}
+
 // The classes by place alone, of a path with a known base that is no repository's.
 inline std::uint32_t classify_folder(const PathParts& path) noexcept {
   using namespace path_class;
@@ -126,8 +136,9 @@ inline std::uint32_t classify_folder(const PathParts& path) noexcept {
   if (path.names(0, "dev")) {
     if (n == 1) return bits | kSystem | kDevice;
     if (path.is_everything(path.part[1])) return bits | kSystem | kDevice;
-    if (is_block_device(path)) return bits | kDevice;
+    if (is_block_device(path)) return bits | kDevice | (is_made_device(path) ? kOutside : 0u);
     if (path.names_one_of(1, kNullDevices)) return bits | kNullDevice;
+    if (n == 2 && !path.has_glob(path.part[1]) && (ascii::starts_with(path.part[1], "tty") || ascii::starts_with(path.part[1], "cu."))) return bits | kNullDevice;  // serial lines
     if (path.names_one_of(1, "tcp udp")) return bits | kOutside | kRemote;
     return bits | kSystem | (PathParts::is_unknown(path.part[1]) ? kDevice | kUnknown : 0u);
   }
@@ -135,6 +146,7 @@ inline std::uint32_t classify_folder(const PathParts& path) noexcept {
   if (path.names(0, "proc") && path.names(1, "sysrq-trigger")) return bits | kSystem | kDevice;
   if (is_package_cache(path) || is_image_cache(path)) return bits | kSystem | kBuild;
   if (is_own_program(path)) return bits | kOutside;
+  if (n == 4 && path.names(0, "usr") && path.names(1, "local") && PathParts::is_unknown(path.part[3])) return bits | kSystem | kUnknown;
   if (is_drop_in(path) || is_application(path) || is_library(path)) return bits | kSystem | kOutside;
   if (path.names_one_of(0, kSystemNames)) return bits | kSystem;
   if (ascii::starts_with(path.part[0], "program files") || ascii::equals(path.part[0], "system volume information")) {
@@ -154,6 +166,8 @@ inline std::uint32_t by_names(const PathParts& path) noexcept {
   if (is_database(path)) bits |= kDatabase;
   if (is_file(path)) bits |= kFile;
   for (std::uint32_t i = 0; i < path.count; ++i) {
+    // What a package manager fetched is no repository of anybody's.
+    if (i > 2 && path.names(i - 3, "bundler") && path.names(i - 2, "gems") && i + 1 == path.count && !path.has_glob(path.part[i - 2]) && path.names(i, ".git")) continue;
     if (path.names(i, ".git") && !path.is_everything(path.part[i])) bits |= kVcs;
   }
   return bits;
@@ -223,7 +237,7 @@ inline std::uint32_t classify_known(const SurroundingPaths& paths, const PathPar
     return bits | kHome | (place & (kTemporary | kSystem | kHomeRoot));
   }
   if (to_home == Relation::holds) bits |= kHomeRoot;
-  if (within && holds_documents(path)) bits |= kOutside;
+  if (within && (holds_documents(path) || holds_settings(path))) bits |= kOutside;
   return bits | classify_folder(path);
 }
 
@@ -304,7 +318,9 @@ inline std::uint32_t classify_text(KnownPaths& known, const Command& command, st
   // What the beginning and the end of a very long path tell holds, but not that it is harmless.
   const std::uint32_t named = by_names(path) | (path.too_long ? kUnknown : 0u);
   switch (path.base) {
-    case PathBase::unknown: return named | kUnknown | (path.climbs == 0 && is_remade(path) ? kBuild : 0u);
+    case PathBase::unknown:
+      if (word.has(word_flag::kInstalled) && path.climbs == 0 && is_installed_entry(path)) return named | kOutside | kBuild;
+      return named | kUnknown | (path.climbs == 0 && is_remade(path) ? kBuild : 0u);
     case PathBase::temporary: return named | (path.climbs > 0 ? kUnknown : kTemporary);
     case PathBase::relative: {
       // In a container the working directory is that of an application.

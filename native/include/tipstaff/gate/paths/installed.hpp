@@ -14,15 +14,16 @@ struct CacheFolder {
   std::string_view first, second, third, fourth = {};  // empty: any, or none
 };
 inline constexpr CacheFolder kHomeCaches[] = {
-    {".cache", "", ""}, {".npm", "_cacache", ""}, {".npm", "_npx", ""}, {".npm", "_logs", ""}, {"library", "caches", ""}, {".pnpm-store", "", ""},
+    {".cache", "", ""}, {".npm", "", ""}, {".cpanm", "", ""}, {".local", "share", "nvim"}, {".local", "state", "nvim"}, {".vim", "plugged", ""}, {".vim", "bundle", ""},
+    {".tmux", "plugins", ""}, {".emacs.d", "elpa", ""}, {".emacs.d", "straight", ""}, {".emacs.d", "eln-cache", ""}, {".config", "coc", ""}, {".emacs.d", ".cache", ""}, {"library", "caches", ""}, {".pnpm-store", "", ""},
     {".local", "share", "pnpm"}, {".local", "share", "virtualenvs"}, {".local", "share", "nox"}, {"library", "pnpm", "store"}, {".yarn", "cache", ""}, {".yarn", "berry", "cache"},
     {".cargo", "registry", ""}, {".cargo", "git", ""}, {".gradle", "caches", ""}, {".gradle", "daemon", ""}, {".gradle", "wrapper", "dists"}, {".m2", "repository", ""},
     {"go", "pkg", "mod"}, {"go", "pkg", "sumdb"}, {".nuget", "packages", ""}, {".ivy2", "cache", ""}, {".sbt", "boot", ""}, {".coursier", "cache", ""}, {".conda", "pkgs", ""}, {"miniconda3", "pkgs", ""},
     {"anaconda3", "pkgs", ""}, {".composer", "cache", ""}, {".pub-cache", "", ""}, {".cocoapods", "repos", ""}, {".android", "cache", ""}, {".android", "build-cache", ""}, {".node-gyp", "", ""},
     {".bun", "install", "cache"}, {".deno", "gen", ""}, {"library", "developer", "xcode"}, {"library", "developer", "coresimulator"}, {".terraform.d", "plugin-cache", ""}, {".jest", "", ""},
-    {".bundle", "cache", ""}, {".gem", "cache", ""}, {".hex", "packages", ""}, {".mix", "archives", ""}, {".stack", "pack", ""}, {".cabal", "packages", ""}, {".ccache", "", ""}, {".sccache", "", ""},
+    {".bundle", "", ""}, {".gem", "cache", ""}, {".hex", "packages", ""}, {".mix", "archives", ""}, {".stack", "pack", ""}, {".cabal", "packages", ""}, {".ccache", "", ""}, {".sccache", "", ""},
     {".electron", "", ""}, {".electron-gyp", "", ""}, {".platformio", ".cache", ""}, {".vscode", "cache", ""}, {".nv", "computecache", ""}, {".keras", "datasets", ""}, {".eslintcache", "", ""}, {".parcel-cache", "", ""},
-    {"appdata", "local", "npm-cache"}, {"appdata", "local", "pip"}, {"appdata", "local", "yarn"}, {".dartserver", "", ""}, {".expo", "", ""}, {".kube", "cache", ""}, {".kube", "http-cache", ""}, {".cpan", "build", ""},
+    {"appdata", "local", "npm-cache"}, {"appdata", "local", "pip"}, {"appdata", "local", "yarn"}, {".dartserver", "", ""}, {".expo", "", ""}, {".aws", "cli", "cache"}, {".aws", "sso", "cache"}, {".kube", "cache", ""}, {".kube", "http-cache", ""}, {".cpan", "build", ""},
     {".local", "share", "nvim", "lazy mason plugged site"}, {".local", "state", "nvim", "lazy mason lsp.log"}, {".local", "share", "pipx", ".cache"}, {".local", "share", "uv", "cache"},
     {".vim", "plugged", ""}, {".vim", "bundle", ""}, {".tmux", "plugins", ""}, {".emacs.d", "elpa", ""}, {".emacs.d", "straight", ""}, {".emacs.d", "eln-cache", ""}, {".rustup", "tmp", ""},
     {".rustup", "downloads", ""}, {".nvm", ".cache", ""}, {".rbenv", "cache", ""}, {".pyenv", "cache", ""}, {".arduino15", "staging", ""}, {".espressif", "dist", ""}, {".dotnet", "toolscache", ""},
@@ -59,8 +60,9 @@ inline bool is_own_program(const PathParts& path) noexcept {
   if (path.count < 3 || !path.names(0, "usr") || !path.names(1, "local")) return false;
   for (std::uint32_t i = 0; i < path.count; ++i) {
     const std::string_view name = path.part[i];
-    if (PathParts::is_unknown(name)) return false;
+    if (PathParts::is_unknown(name) && (i < 3 || (i == 3 && path.count == 4 && name.find(kUnknownPart) < 3))) return false;
     // npm* is one program's, and so is share/NAME/*.el; of other patterns nobody knows.
+    if (i >= 3 && i + 1 == path.count && (ascii::ends_with(name, ".pyc") || ascii::ends_with(name, ".pyo"))) continue;
     if (path.has_glob(name) && (i + 1 != path.count || i < 3 || (i < 5 && name.find_first_of("*?[") < 3))) return false;
   }
   return path.count > 3 || !path.names_one_of(2, "bin sbin lib lib64 share etc include libexec man games src var opt");
@@ -72,7 +74,7 @@ inline bool is_drop_in(const PathParts& path) noexcept {
   if (path.count > 3 && path.names(0, "usr") && path.names(1, "share") && !path.has_glob(path.part[2]) && path.names_one_of(2, "doc man info locale gtk-doc help"))
     return true;
   if (path.count < 3 || !path.names(0, "etc") || path.names_one_of(1, "sudoers.d pam.d")) return false;
-  for (std::uint32_t i = 0; i < path.count - (path.ends(path.count - 2, ".d") ? 1u : 0u); ++i)
+  for (std::uint32_t i = 0; i < path.count - (path.ends(path.count - 2, ".d") || path.names_one_of(path.count - 2, "sites-enabled conf-enabled") ? 1u : 0u); ++i)
     if (path.has_glob(path.part[i]) || PathParts::is_unknown(path.part[i])) return false;
   for (std::uint32_t i = 1; i + 1 < path.count; ++i)
     if (ascii::ends_with(path.part[i], ".d") || path.names_one_of(i, "sites-enabled sites-available conf-enabled keyrings")) return true;
@@ -101,6 +103,7 @@ inline constexpr SharedFolder kSharedFolders[] = {
     {"var", "run", "systemd udev dbus user media mount lock lvm initramfs credentials"},
     {"var", "log", "journal audit auth.log secure wtmp btmp lastlog syslog messages sudo.log"},
     {"var", "cache", ""},
+    {"var", "crash", ""},
     {"var", "lib", "mysql mysql-files mariadb postgresql postgres pgsql mongodb mongo redis influxdb couchdb cassandra clickhouse elasticsearch "
                    "opensearch neo4j rabbitmq kafka zookeeper ldap samba vault consul nomad prometheus grafana gitlab gitea jenkins minio ceph "
                    "docker containerd containers kubelet etcd rancher k3s libvirt lxc lxd incus machines dpkg rpm apt pacman portage snapd "
@@ -144,6 +147,10 @@ inline bool is_library(const PathParts& path) noexcept {
     at += 2;
   }
   if (at >= path.count) return false;
+  // Of the language's own, what it runs without.
+  if (ascii::starts_with(path.part[at], "python3.") && !path.has_glob(path.part[at]) && at + 1 < path.count && !path.has_glob(path.part[at + 1]) &&
+      path.names_one_of(at + 1, "test tests idlelib turtledemo lib2to3 ensurepip __pycache__"))
+    return true;
   const std::string_view name = path.part[at], sure = name.substr(0, path.has_glob(name) ? name.find_first_of("*?[") : name.size());
   if (PathParts::is_unknown(name) || (sure.size() != name.size() && sure.size() < 6)) return false;
   for (const std::string_view kept : kSystemLibraries) {
@@ -156,6 +163,13 @@ inline bool is_library(const PathParts& path) noexcept {
 inline bool holds_documents(const PathParts& path) noexcept {
   return path.count == 3 && path.names(0, "usr") && path.names(1, "share") && !path.has_glob(path.part[2]) &&
          path.names_one_of(2, "doc man info locale gtk-doc help");
+}
+
+// Folders of single settings, each of them one application's, and of what crashed: all that is in them is no less than that.
+inline bool holds_settings(const PathParts& path) noexcept {
+  if (path.count == 2) return path.names(0, "var") && path.names_one_of(1, "crash") && !path.has_glob(path.part[1]);
+  return path.count > 2 && path.names(0, "etc") && !path.has_glob(path.part[path.count - 1]) && !path.has_glob(path.part[1]) &&
+         path.names_one_of(path.count - 1, "sites-enabled sites-available conf-enabled conf.d sources.list.d apt.conf.d preferences.d yum.repos.d modules-enabled mods-enabled");
 }
 
 // Where images put their application: how many parts are above its files, 0 where it is none of these.
@@ -177,6 +191,23 @@ inline bool is_application(const PathParts& path) noexcept {
     if (literal && path.names(0, shared.first) && (at == 1 || path.names(1, shared.second))) return !path.names_one_of(at, shared.others);
   }
   return false;
+}
+
+// Whether a path below $(DESTDIR)$(prefix) is one program's own, and no folder that all share.
+inline bool is_installed_entry(const PathParts& path) noexcept {
+  constexpr std::string_view kShared =
+      "usr local opt share lib lib32 lib64 libexec bin sbin etc include man doc docs info games var run log cache spool state applications icons hicolor "
+      "scalable apps pixmaps mime metainfo appdata dbus-1 services systemd system user bash-completion completions completion zsh fish site-functions "
+      "vendor-completions vendor_completions.d vim vimfiles pkgconfig cmake perl5 locale site-packages dist-packages cron.d init.d default conf.d "
+      "modules-load.d tmpfiles.d sysusers.d udev rules.d polkit-1 actions licenses python python3 lua emacs site-lisp xdg autostart man1 man2 man3 man4 man5 man6 man7 man8 man9";
+  std::uint32_t at = 0;
+  while (at < path.count && !path.has_glob(path.part[at]) && path.names_one_of(at, kShared)) ++at;
+  if (at == path.count) return false;
+  for (std::uint32_t i = 0; i < path.count; ++i) {
+    if (path.is_everything(path.part[i])) return false;
+    if (path.names_one_of(i, "home root boot dev proc sys users mnt media srv tmp lib-exec systemd-boot")) return false;
+  }
+  return true;
 }
 
 // What images are built from or fetch again: unpacked sources, caches of languages' package managers.

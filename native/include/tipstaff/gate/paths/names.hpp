@@ -131,6 +131,15 @@ inline bool is_secret_name(const PathParts& path, std::uint32_t i) noexcept {
   if (ascii::ends_with(name, ".env")) {
     return !ascii::one_of(name, "example.env sample.env template.env dist.env defaults.env");
   }
+  if (ascii::ends_with(name, ".pem")) {  // certificates of those who sign others', requests, public keys
+    for (std::size_t at = 0; at + 4 < name.size();) {
+      const std::size_t end = name.find_first_of("-_.", at);
+      if (ascii::one_of(name.substr(at, end - at), "ca cacert chain fullchain bundle public pub pubkey dhparam dhparams csr") && name.find("key") == std::string_view::npos &&
+          name.find("priv") == std::string_view::npos)
+        return false;
+      at = end + 1;
+    }
+  }
   for (const std::string_view suffix :
        {".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".kdb", ".ppk", ".tfstate", ".tfstate.backup",
         ".tfvars", ".keychain", ".keychain-db", ".gpg", ".age", ".ovpn", ".jceks", ".wallet"}) {
@@ -240,7 +249,7 @@ inline constexpr std::string_view kBuildNames =
     ".ipython_cache .jupyter_cache .quarto _book _minted-cache .hugo_build.lock .docz .fatherrc.cache .umi-production .temp .sst .amplify-hosting .chalice-build .localstack-cache "
     "cdktf.out .terragrunt-cache .packer_cache packer_cache .vagrant-cache .molecule .kitchen-cache .import .mono obj-x64 cmake_build .bazel-cache buck-out .pants.d .gradle-cache .mvn-cache "
     ".dub .rebar ebin docbuild .pio .pioenvs .tscache .yardoc .stestr .asv .doctrees doctrees .gradletasknamecache .rts2_cache_cjs .rts2_cache_es .rts2_cache_umd .meteor-cache "
-    "cover_db cover_db_html doxygen-doc sunws_cache built tmp_check .texmf-var .tmp_versions module.symvers modules.order _libs _inline meson-private meson-logs meson-info compile_commands.json .tshy .tshy-build "
+    "_tmp _temp distbuild cover_db cover_db_html doxygen-doc sunws_cache built tmp_check .texmf-var .tmp_versions module.symvers modules.order _libs _inline meson-private meson-logs meson-info compile_commands.json .tshy .tshy-build "
     "cov-int y.tab.c y.tab.h lex.yy.c coverage.html coverage.out coverage.xml coverage.info coverage.lcov coverage.txt lcov.info "
     ".deps .libs autom4te.cache lcov-html lcov-report .c8_output .coverage-report coverage-report html-report .reports "
     "dirhtml singlehtml htmlhelp qthelp devhelp pseudoxml linkcheck apidoc apidocs javadoc javadocs sourcedoc rpmbuild covdir lcov "
@@ -268,6 +277,8 @@ inline constexpr NameSigns kBuildEndings(
 
 // The words of a name: dist-esm, build-debug, .eslint-cache, ncat_build. `outer`: no folder of sources holds it.
 inline bool is_build_by_words(std::string_view name, bool outer) noexcept {
+  // cmakebuild, mesonbuild; not the files that say how something is built.
+  if (outer && name.size() > 7 && ascii::ends_with(name, "build") && name.find_first_of("-_.") == std::string_view::npos && !ascii::one_of(name, "pkgbuild apkbuild autobuild prebuild postbuild xcodebuild msbuild imagebuild")) return true;
   const std::size_t start = name.find_first_of("-_"), end = name.find_last_of("-_.");
   if (end == std::string_view::npos || end == 0) return false;
   const std::string_view last = name.substr(end + 1);
@@ -348,7 +359,9 @@ inline bool is_build(const PathParts& path, std::uint32_t first) noexcept {
     const bool outer = i == first || ascii::one_of(path.part[i - 1], "test tests testsuite t spec doc docs example examples e2e bench benchmarks");
     if (is_build_by_words(name, outer) || (i == first && is_release(name))) return true;
     if (outer && ascii::one_of(name, "output outputs gen")) return true;
-    if (path.names_one_of(i, "doc docs documentation manual") && path.names_one_of(i + 1, "html latex rtf xml")) return true;
+    if (path.names_one_of(i, "doc docs documentation manual") && path.names_one_of(i + 1, "html xhtml latex rtf xml")) return true;
+    // What a Debian package is packed from: debian/tmp/usr, debian/NAME/etc.
+    if (path.names(i, "debian") && i + 2 < path.count && path.names_one_of(i + 2, "usr etc var run lib bin sbin opt debian")) return true;
   }
   return false;
 }
@@ -365,7 +378,9 @@ inline bool is_remade(const PathParts& path, std::uint32_t from = 0, bool* hidde
       remade = remade || path.names_one_of(i, "node_modules bazel-bin bazel-out bazel-testlogs __pycache__ .pytest_cache .mypy_cache .ruff_cache .tox .nox "
                                               ".next .nuxt .turbo .parcel-cache .gradle .eggs .nyc_output .svelte-kit .angular .dart_tool .hypothesis "
                                               ".ipynb_checkpoints .sass-cache .terragrunt-cache .stack-work dist-newstyle zig-cache .zig-cache elm-stuff "
-                                              "htmlcov .venv cmakefiles cmake-build-debug cmake-build-release autom4te.cache");
+                                              "htmlcov .venv cmakefiles cmake-build-debug cmake-build-release autom4te.cache") ||
+               // $BUNDLE_PATH/ruby/*/bundler/gems, $BUNDLE_PATH/ruby/*/cache
+               (i > 1 && path.names(i - 1, "bundler") && path.names(i, "gems")) || (i > 1 && path.names(i - 2, "ruby") && path.names(i, "cache"));
     }
     if (hidden != nullptr && !above && !remade && i >= from && (path.part[i][0] == '.' || ascii::one_of(path.part[i], "appdata library")))
       *hidden = true;

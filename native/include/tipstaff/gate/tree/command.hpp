@@ -64,6 +64,7 @@ constexpr std::uint16_t kNetwork = 512;      // an unknown part comes from the n
 constexpr std::uint16_t kTrusted = 1024;     // an unknown part is code that its program is there to print: $(ssh-agent)
 constexpr std::uint16_t kDecoded = 2048;     // a part was decoded: base64, printf escapes
 constexpr std::uint16_t kCredential = 4096;  // a part comes from a variable that is named as a credential is: $API_KEY
+constexpr std::uint16_t kInstalled = 8192;   // begins with a variable of make for where things are installed: $(DESTDIR)$(bindir)
 }  // namespace word_flag
 
 struct Word {

@@ -97,6 +97,7 @@ inline void ShellReader::run(Invocation& in) noexcept {
   command.carrier = in.carrier;
   command.pipe_from = in.pipe_from;
   const Trial words = trial_words(in);
+  if (words == Trial::said && command.program == "wrangler") in.via |= via::kTrial;
   command.via = environment == Trial::denied || words == Trial::denied ? in.via & ~via::kTrial
                 : words == Trial::said                                 ? in.via | via::kTrial
                                                                        : in.via;

@@ -176,6 +176,7 @@ inline std::uint32_t ShellReader::read_pipeline(std::uint32_t stops) noexcept {
 inline std::uint32_t ShellReader::read_command(std::uint32_t stops) noexcept {
   skip_blanks();
   if (pos_ >= end_) return 0;
+  while (*pos_ == '$' && skip_make_prefix()) {}
   const char c = *pos_;
   if (c == '(') {
     if (pos_ + 1 < end_ && pos_[1] == '(' && arithmetic_end(pos_ + 2) != nullptr) {

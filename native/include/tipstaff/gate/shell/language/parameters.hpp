@@ -22,10 +22,7 @@ inline void ShellReader::read_dollar(Pieces& pieces, bool quoted) noexcept {
   switch (next) {
     case '(': {
       if (const char* end = make_reference_end(start); end != nullptr) return add_make_reference(pieces, end, quoted);
-      if (const char* end = make_function_end(start); end != nullptr) {
-        pos_ = end;
-        return add_unknown(pieces, 0, quoted);
-      }
+      if (const char* end = make_function_end(start); end != nullptr) return add_make_function(pieces, end, quoted);
       if (end_ - start > 8 && starts_with(string_view(start + 2, 6), "shell ")) {
         pos_ = start + 8;  // $(shell date) of a recipe
         return add_stream(pieces, read_substitution(), quoted);
@@ -110,6 +107,7 @@ inline bool ShellReader::known_parameter(string_view name, Value* value) noexcep
   if (name == "OLDPWD") return is(session_.old_cwd) && !session_.old_cwd.empty();
   if (name == "TMPDIR") return is(place.temporary.empty() ? "/tmp" : place.temporary);
   if (one_of(name, "RUNNER_TEMP AGENT_TEMPDIRECTORY BATS_TEST_TMPDIR BATS_FILE_TMPDIR")) return is("/tmp/job");
+  if (one_of(name, "AGENT_TOOLSDIRECTORY RUNNER_TOOL_CACHE")) return is("/opt/hostedtoolcache");
   if (one_of(name, "BUNDLE_PATH GEM_HOME")) return is("/usr/local/bundle");  // as images of Ruby set them
   if (name == "IFS") return is(" ");
   if (name == "SHELL" || name == "BASH") return is("/bin/bash");

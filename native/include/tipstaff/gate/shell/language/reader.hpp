@@ -152,6 +152,9 @@ class ShellReader {
   const char* make_reference_end(const char* from) const noexcept;
   const char* make_function_end(const char* from) const noexcept;
   void add_make_reference(Pieces& pieces, const char* end, bool quoted) noexcept;
+  void add_make_function(Pieces& pieces, const char* end, bool quoted) noexcept;
+  bool read_template(Pieces& pieces) noexcept;
+  bool skip_make_prefix() noexcept;
   bool read_make_program() noexcept;
   bool read_pipeline_expression(Pieces& pieces, bool quoted) noexcept;
   bool leave_to_powershell(Pieces& pieces) noexcept;
@@ -299,6 +302,7 @@ class ShellReader {
   bool prints_nothing(const Invocation& in) noexcept;
   bool asks_for_completion(string_view program) noexcept;
   bool prints_shell_settings(const Invocation& in) noexcept;
+  bool prints_filtered_list(const Invocation& in, Stream* out) noexcept;
   void prints_cache_folder(const Invocation& in, Stream* out) noexcept;
   void find_output(Invocation& in, const Program& program) noexcept;
 

@@ -11,7 +11,7 @@ constexpr std::uint16_t kHomeTilde = 0x8000;
 // Internal: a text is the name of the variable that is meant (declare -n).
 constexpr std::uint16_t kReference = 0x4000;
 
-constexpr std::uint16_t kPublicFlags = 0x1fff;
+constexpr std::uint16_t kPublicFlags = 0x3fff;
 
 // Reads one word at pos_ and pushes what it becomes; most words hold nothing that needs work and are taken as is.
 inline void ShellReader::read_word() noexcept {
@@ -231,7 +231,7 @@ inline void ShellReader::collect(Pieces& pieces, Until until, bool quoted) noexc
         add_literal(pieces, here, 0, quoted);
         break;
       case '{':
-        if (until == Until::operand || !read_braces(pieces)) {
+        if (until == Until::operand || (!read_template(pieces) && !read_braces(pieces))) {
           ++pos_;
           add_literal(pieces, here, 0, false);
         }

@@ -9,6 +9,7 @@ namespace tipstaff::gate::shell {
 // for each. Empty where more than names decides, or where the place is not below the directory that it is run in.
 inline string_view ShellReader::found_by_name(const Invocation& in) noexcept {
   string_view lines;
+  bool printed = false, below = false;
   std::uint32_t begin = 1;
   while (begin < in.count && one_of(text_of(in, begin), "-H -L -P")) ++begin;
   std::uint32_t end = begin;
@@ -16,8 +17,15 @@ inline string_view ShellReader::found_by_name(const Invocation& in) noexcept {
     const string_view text = text_of(in, end);
     if (text.empty() || text[0] == '-' || text == "(" || text == "!") break;
     const bool temporary = text == "/tmp" || text == "/var/tmp" || starts_with(text, "/tmp/") || starts_with(text, "/var/tmp/");
-    if ((text[0] == '/' && !temporary) || text[0] == '~' || starts_with(text, "..") || argument(in, end).has(word_flag::kUnknown)) return {};
+    const bool here = in.cwd.size() > 1 && starts_with(text, in.cwd) && (text.size() == in.cwd.size() || text[in.cwd.size()] == '/');
+    const bool programs = text == "/usr/local" || starts_with(text, "/usr/local/");
+    if ((text[0] == '/' && !temporary && !here && !programs) || text[0] == '~' || text.find("..") != string_view::npos) return {};
     ++end;
+  }
+  for (std::uint32_t i = end; i + 1 < in.count; ++i) {
+    const string_view text = text_of(in, i), next = text_of(in, i + 1);
+    if (text == "-o") break;
+    below = below || (text == "-mindepth" && !one_of(next, "0 1")) || (one_of(text, "-path -wholename") && i > end && one_of(text_of(in, i - 1), "! -not") && next == "./.git");
   }
   for (std::uint32_t i = end; i < in.count; ++i) {
     const string_view text = text_of(in, i);
@@ -25,6 +33,12 @@ inline string_view ShellReader::found_by_name(const Invocation& in) noexcept {
       i += 2;  // which only leaves some out
       continue;
     }
+    // What is left out goes before the names that are meant.
+    if (text == "-prune" && i + 1 < in.count && one_of(text_of(in, i + 1), "-o -or") && !printed) {
+      lines = {};
+      continue;
+    }
+    printed = printed || starts_with(text, "-print") || text == "-ls";
     if (one_of(text, "! -not -regex -iregex -path -ipath -wholename") || text == ",") return {};
     if (one_of(text, "-exec -execdir -ok -okdir")) {
       if (i > end && one_of(text_of(in, i - 1), "-o -or")) return {};  // for what has none of the names
@@ -35,9 +49,12 @@ inline string_view ShellReader::found_by_name(const Invocation& in) noexcept {
     if (argument(in, i).has(word_flag::kUnknown) || name.find_first_not_of("*?.") == string_view::npos) return {};
     for (std::uint32_t k = begin; k < end || k == begin; ++k) {
       const string_view place = end > begin ? text_of(in, k) : string_view(".");
+      if (name == ".git" && holds(place, kUnknownPart)) return {};
       if (!lines.empty()) lines = tree_.join(lines, "\n");
       else lines = tree_.copy("");
-      lines = tree_.join(tree_.join(tree_.join(lines, place), "/"), name);
+      // Below /usr/local it is rather found in some program's folder, where it is none of those that all share.
+      const bool deep = starts_with(place, "/usr/local") && !ascii::one_of(name, "bin sbin lib lib64 share etc include libexec man games src var opt local");
+      lines = tree_.join(tree_.join(tree_.join(lines, place), deep || (below && name == ".git") ? "/found/" : "/"), name);
     }
   }
   return lines;
@@ -119,6 +136,32 @@ inline void ShellReader::prints_cache_folder(const Invocation& in, Stream* out) 
   }
 }
 
+// docker ps -q --filter label=x: the containers of one label, name or image are as good as named; so are images that nothing uses.
+inline bool ShellReader::prints_filtered_list(const Invocation& in, Stream* out) noexcept {
+  if (in.count == 2 && text_of(in, 0) == "brew" && text_of(in, 1) == "--prefix") {
+    *out = known_output("/opt/homebrew", in.span, 0);
+    return true;
+  }
+  if (in.count < 4 || !one_of(program_name(argument(in, 0)), "docker podman nerdctl finch")) return false;
+  const bool group = one_of(text_of(in, 1), "container image network");
+  if (!(group ? one_of(text_of(in, 2), "ls list ps") : one_of(text_of(in, 1), "ps images"))) return false;
+  string_view filter;
+  for (std::uint32_t i = 2; i < in.count; ++i) {
+    string_view text = text_of(in, i);
+    if (one_of(text, "-f --filter") && i + 1 < in.count) text = text_of(in, ++i);
+    else if (starts_with(text, "--filter=")) text.remove_prefix(9);
+    else continue;
+    text = text.substr(0, text.find(kUnknownPart));
+    const std::size_t value = text.find('=') + 1;
+    if (one_of(text, "dangling=true status=exited status=created status=dead") ||
+        (one_of(text.substr(0, value), "label= name= ancestor= network= reference=") && text.size() > value + 2 && text.find_first_of("*^.?", value) > value + 2))
+      filter = text;
+  }
+  if (filter.empty()) return false;
+  *out = known_output(filter, in.span, 0);
+  return true;
+}
+
 inline void ShellReader::find_output(Invocation& in, const Program& program) noexcept {
   Stream& out = in.output;
   out = Stream{};
@@ -131,6 +174,7 @@ inline void ShellReader::find_output(Invocation& in, const Program& program) noe
       if (prints_shell_settings(in)) out.kind = Stream::trusted;
       if (in.count == 2 && text_of(in, 0) == "printenv" && names_credential(text_of(in, 1))) out.flags |= word_flag::kCredential;
       prints_cache_folder(in, &out);
+      prints_filtered_list(in, &out);
       return;
     case Output::empty: out.kind = Stream::none; return;
     case Output::echo: out = output_of_echo(in); return;
@@ -143,6 +187,7 @@ inline void ShellReader::find_output(Invocation& in, const Program& program) noe
     case Output::trusted:
       out.kind = Stream::trusted;
       prints_cache_folder(in, &out);
+      prints_filtered_list(in, &out);
       return;
     case Output::filter:
       if (one_of(program.name, "head tail") && prints_nothing(in)) {

@@ -19,7 +19,9 @@ inline bool is_trial_url(string_view url) noexcept {
   string_view host = url.substr(0, at), name = url.substr(at + 1);
   if ((at = host.rfind('@')) != string_view::npos) host.remove_prefix(at + 1);
   if (host.empty() || host[0] != '[') host = host.substr(0, host.find(':'));
-  return is_local_host(host) && is_trial_name(name.substr(0, name.find('?')));
+  name = name.substr(0, name.find('?'));
+  // What is at hand for development as well, where the address says that it is of this machine.
+  return is_local_host(host) && (is_trial_name(name) || (!host.empty() && host[0] != '/' && (ends_with(name, "_dev") || ends_with(name, "_development"))));
 }
 
 // This machine, or a service of the same compose file.
@@ -77,7 +79,11 @@ inline Trial ShellReader::trial_words(const Invocation& in) noexcept {
     const string_view option = word.text.substr(0, equals);
     Value value{equals == string_view::npos ? string_view() : word.text.substr(equals + 1), word.flags};
     Trial one = Trial::unsaid;
-    if (!option.empty() && option[0] == '-') {
+    if (option == "--remote" && program_name(argument(in, 0)) == "wrangler") {
+      one = Trial::denied;
+    } else if (option == "--local" && program_name(argument(in, 0)) == "wrangler") {
+      one = Trial::said;
+    } else if (!option.empty() && option[0] == '-') {
       if (equals == string_view::npos && i + 1 < in.count) value = Value{text_of(in, i + 1), argument(in, i + 1).flags};
       const bool unknown = (value.flags & word_flag::kUnknown) != 0;
       if (value.text.empty() && !unknown) continue;
