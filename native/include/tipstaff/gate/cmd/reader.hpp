@@ -64,7 +64,7 @@ class Batch {
 
   static std::uint16_t flags_of(std::string_view text) noexcept {
     std::uint16_t flags = 0;
-    if (text.find_first_of("*?") != std::string_view::npos) flags |= word_flag::kGlob;
+    if (ascii::holds_any(text, "*?")) flags |= word_flag::kGlob;
     if (text.find(kUnknownPart) != std::string_view::npos) flags |= word_flag::kUnknown;
     return flags;
   }
@@ -184,7 +184,7 @@ class Batch {
     while (!text.empty() && (text.back() == '\r')) text.remove_suffix(1);
     if (quoted && peek() == '"') ++at_;
     Known known{text, code_.at(value, value + text.size()), code_.verbatim, flags_of(text)};
-    if (text.find_first_of("%!^") != std::string_view::npos) {
+    if (ascii::holds_any(text, "%!^")) {
       Draft draft(tree_);
       for (std::size_t k = value; k < value + text.size();) {
         if (text_[k] == '%' || text_[k] == '!') {

@@ -116,7 +116,11 @@ class GuardedPaths {
     const std::string_view text = word.text;
     if (text.empty()) return Guarded::none;
     const bool by_name = !around_.follows_links || around_.real_path == nullptr;  // no link leads there unasked
-    if (by_name && guarded_hints::stays_below(text) && is_apart(command.cwd)) return Guarded::none;
+    // Of long words that were put together fewer readings are tried, and in the end none, when there are very many of them.
+    if (text.size() > kLongMade && text.size() > word.span.end - word.span.start) made_bytes_ += text.size();
+    if (text.size() > kLongestPath && made_bytes_ > kMadeBytes) return Guarded::state;
+    const auto stays = [&](std::string_view part) noexcept { return by_name && guarded_hints::stays_below(part) && is_apart(command.cwd); };
+    if (stays(text)) return Guarded::none;
     if ((command.via & (via::kRemote | via::kContainer)) != 0 && !word.has(word_flag::kHostPath)) return Guarded::none;
     if (text.find("://") != std::string_view::npos && !ascii::starts_with(text, "file://")) return Guarded::none;
     Guarded worst = Guarded::none;
@@ -130,14 +134,21 @@ class GuardedPaths {
     // --file=PATH, if=PATH, -v PATH:PATH, @PATH, -IPATH
     if (text[0] == '@') look(text.substr(1));
     if (text.size() > 2 && text[0] == '-' && text[1] != '-') look(text.substr(2));
-    std::uint32_t parts = 0;
-    for (std::size_t at = text.find_first_of("=:,@"); at != std::string_view::npos; at = text.find_first_of("=:,@", at + 1), ++parts) {
-      const bool few = parts < 6;  // of more only what is between them, so that time grows with the word alone
-      if (few && (text[at] == ':' || text[at] == ',')) look(text.substr(0, at));
+    // Of a few parts all readings; of more only what is between the marks, so that time grows with the word alone.
+    std::uint32_t parts = text.size() > kLongestPath || (text.size() > kLongMade && made_bytes_ > kMadeBytes / 4) ? kParts : 0;
+    for (std::size_t at = guarded_hints::mark_in(text, 0); at < text.size(); at = guarded_hints::mark_in(text, at + 1), ++parts) {
       const std::string_view rest = text.substr(at + 1);
-      const std::size_t end = rest.find_first_of(few ? ":," : "=:,@");
-      if (end != std::string_view::npos) look(rest.substr(0, end));
-      if (few || end == std::string_view::npos) look(rest);
+      const std::size_t end = parts < kParts ? rest.find_first_of(":,") : guarded_hints::mark_in(rest, 0);
+      const std::string_view one = rest.substr(0, end);
+      if (parts < kParts) {
+        if (text[at] == ':' || text[at] == ',') look(text.substr(0, at));
+        look(one);
+        if (one.size() != rest.size()) look(rest);
+      } else if (!stays(one)) {
+        if (listed_ == kListed) return Guarded::state;  // of lists that nobody writes all may be meant
+        ++listed_;
+        look(one);
+      }
     }
     return worst;
   }
@@ -361,6 +372,8 @@ class GuardedPaths {
   }
 
   static constexpr std::size_t kLongestPath = 4096;
+  static constexpr std::size_t kMadeBytes = 1024 * 1024, kLongMade = 512;
+  static constexpr std::uint32_t kParts = 6, kListed = 1 << 14;
   static constexpr char kOpen[] = {'*', '?', '[', kUnknownPart, 0};  // a part with one of them has several names
   static constexpr auto kClosed = []() constexpr noexcept {
     std::array<bool, 256> closed{};
@@ -372,6 +385,8 @@ class GuardedPaths {
   KnownPaths& paths_;
   const guarded_hints::TextHints hints_;
   OwnPaths* own_ = nullptr;
+  std::uint32_t listed_ = 0;  // paths in long lists that were looked at
+  std::size_t made_bytes_ = 0;
   alignas(OwnPaths) unsigned char room_[sizeof(OwnPaths)];  // where no caller keeps them
 };
 

@@ -197,6 +197,12 @@ constexpr std::array<std::uint8_t, 256> make_steps() {
 }
 inline constexpr std::array<std::uint8_t, 256> kSteps = make_steps();
 
+// Where the next mark is after which a path of its own may begin: = : , @. The text's size where there is none.
+inline std::size_t mark_in(std::string_view text, std::size_t at) noexcept {
+  while (at < text.size() && (text[at] == '/' || (kSteps[static_cast<unsigned char>(text[at])] & step::kApart) == 0)) ++at;
+  return at;
+}
+
 // Whether a word, and each part of it that may be a path of its own, can only lead to what is below the folder that it is
 // read in, by names of which none begins with a dot. `-IPATH`, `--file=PATH`, `PATH:PATH` and `@PATH` are such words.
 inline bool stays_below(std::string_view word) noexcept {

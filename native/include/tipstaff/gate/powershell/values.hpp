@@ -41,7 +41,7 @@ class Values {
     value.kind = Value::text;
     value.known = known;
     note_unknown(&value.known);
-    if (known.text.find('*') != std::string_view::npos || known.text.find('?') != std::string_view::npos) value.known.flags |= word_flag::kGlob;
+    if (ascii::holds_any(known.text, "*?")) value.known.flags |= word_flag::kGlob;
     return value;
   }
   static Known known_or_blank(const Value& value, Span span) noexcept { return value.is_text() ? value.known : unknown_text(span); }

@@ -85,6 +85,13 @@ constexpr bool one_of(std::string_view text, std::string_view known) noexcept {
   return false;
 }
 
+// Whether one of a few bytes is in a text, which may be long: each has the search that the library has for one.
+inline bool holds_any(std::string_view text, std::string_view bytes) noexcept {
+  for (const char c : bytes)
+    if (text.find(c) != std::string_view::npos) return true;
+  return false;
+}
+
 constexpr std::string_view trim(std::string_view text) noexcept {
   while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
