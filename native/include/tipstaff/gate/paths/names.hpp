@@ -259,7 +259,7 @@ inline constexpr std::string_view kBuildNames =
     ".sconsign.dblite slprj sccprj classes_gen test_gen nbbuild nbdist .nb-gradle .ninja_deps .ninja_log jspm_packages lib-cov .yarn-integrity "
     ".npm .lock-wscript .pnp.loader.mjs _tracks vqcache .last_cover_stats _eumm develop-eggs fake-eggs sdist .installed.cfg celerybeat-schedule "
     "celerybeat.pid test-result test-report .psci .psci_modules .qmake.stash .qmake.cache target_wrapper.sh devel_isolated build_isolated "
-    "install_isolated .catkin_tools msg_gen srv_gen .byebug_history _yardoc rdoc simv simv.daidir simv.vdb urgreport dvefiles ucli.key .xil "
+    "install_isolated .catkin_tools msg_gen srv_gen .byebug_history _yardoc rdoc simv simv.daidir simv.vdb objs urgreport dvefiles ucli.key .xil "
     "xlnx_auto_0_xdb _ngo _xmsgs xst work.cf .sim_build sim_build obj_dir __sim__ gtags grtags gpath gsyms .tags gtags.files cscope.files "
     "cscope.out cscope.in.out cscope.po.out .texpadtmp .auctex-auto _freeze .rproj.user exportedobj .consulo deriveddatacache .godot .mono_crash "
     "benchmarkdotnet.artifacts .axocover ipch .vs csx ecf rcf _upgradereport_files timeline.xctimeline ehthumbs.db thumbs.db desktop.ini "
@@ -351,6 +351,7 @@ inline bool is_build(const PathParts& path, std::uint32_t first) noexcept {
     if (path.names(i, "cypress") && path.names_one_of(i + 1, "videos screenshots downloads")) return true;
     if (path.names(i, ".yarn") && path.names_one_of(i + 1, "cache unplugged install-state.gz build-state.yml")) return true;
     if (path.names(i, "library") && path.names_one_of(i + 1, "scriptassemblies bee packagecache shadercache artifacts statecache burstcache")) return true;
+    if (path.names(i, ".snakemake") && path.names_one_of(i + 1, "log locks incomplete shadow tmp.*")) return true;
     if (path.names(i, "test") && path.names_one_of(i + 1, "failures screenshots-actual")) return true;
     if (path.names(i, "public") && path.names_one_of(i + 1, "packs packs-test hot")) return true;
     if (path.names(i, ".nx") && path.names_one_of(i + 1, "cache workspace-data")) return true;

@@ -65,6 +65,7 @@ constexpr std::uint16_t kTrusted = 1024;     // an unknown part is code that its
 constexpr std::uint16_t kDecoded = 2048;     // a part was decoded: base64, printf escapes
 constexpr std::uint16_t kCredential = 4096;  // a part comes from a variable that is named as a credential is: $API_KEY
 constexpr std::uint16_t kInstalled = 8192;   // begins with a variable of make for where things are installed: $(DESTDIR)$(bindir)
+constexpr std::uint16_t kLaterTurn = 16384;   // what a loop's variable makes of the word before it in a later turn: only one of them is there at once
 }  // namespace word_flag
 
 struct Word {

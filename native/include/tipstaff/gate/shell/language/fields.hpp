@@ -27,20 +27,24 @@ inline void ShellReader::enumerate(const Pieces& pieces, bool split, Sink&& sink
       common |= piece.flags;
     }
   }
+  common &= static_cast<std::uint16_t>(~word_flag::kLaterTurn);
   common |= pieces.flags & (word_flag::kQuoted | word_flag::kTemporary);
   for (std::uint32_t round = 0; round < total && !tree_.full(); ++round) {
     // The last choice turns fastest.
     std::uint32_t chosen[Pieces::kMost];
     std::uint32_t rest = round;
+    std::uint16_t later = 0;
     for (std::uint32_t i = pieces.count; i-- > 0;) {
       const Piece& piece = pieces.items[i];
       if (piece.kind == Piece::choice && piece.count != 0) {
         chosen[i] = rest % piece.count;
         rest /= piece.count;
+        if (chosen[i] != 0) later |= piece.flags & word_flag::kLaterTurn;
       }
     }
     string_view word;
-    std::uint16_t flags = common;
+    const std::uint16_t shared = common | later;
+    std::uint16_t flags = shared;
     bool there = pieces.quoted, any = false;
     const auto add = [&](string_view text) noexcept {
       word = tree_.join(word, text);
@@ -50,7 +54,7 @@ inline void ShellReader::enumerate(const Pieces& pieces, bool split, Sink&& sink
       if (there) sink(word, flags, pieces.quoted);
       any = any || there;
       word = {};
-      flags = common;
+      flags = shared;
       there = false;
     };
     const auto add_split = [&](string_view text) noexcept {
@@ -74,7 +78,7 @@ inline void ShellReader::enumerate(const Pieces& pieces, bool split, Sink&& sink
           break;
         case Piece::choice:
           if (piece.count == 0) break;
-          flags |= piece.values[chosen[i]].flags;
+          flags |= piece.values[chosen[i]].flags & static_cast<std::uint16_t>(~word_flag::kLaterTurn);
           if (split && !piece.quoted) add_split(piece.values[chosen[i]].text);
           else add(piece.values[chosen[i]].text);
           break;
@@ -87,7 +91,7 @@ inline void ShellReader::enumerate(const Pieces& pieces, bool split, Sink&& sink
               else add(" ");
             }
             add(word_of_tree ? tree_.word(piece.first + k).text : piece.values[k].text);
-            flags |= word_of_tree ? tree_.word(piece.first + k).flags : piece.values[k].flags;
+            flags |= (word_of_tree ? tree_.word(piece.first + k).flags : piece.values[k].flags) & static_cast<std::uint16_t>(~word_flag::kLaterTurn);
             there = there || piece.quoted;
           }
           if (piece.count == 0 && pieces.count == 1) there = false;
@@ -104,7 +108,7 @@ inline void ShellReader::push_words(const Pieces& pieces, Span span) noexcept {
   word.span = span;
   enumerate(pieces, true, [&](string_view text, std::uint16_t flags, bool) noexcept {
     word.text = text;
-    word.flags = flags & kPublicFlags;
+    word.flags = flags & (kPublicFlags | word_flag::kLaterTurn);
     tree_.push_pending(word);
   });
 }

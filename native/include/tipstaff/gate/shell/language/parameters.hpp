@@ -131,8 +131,6 @@ inline void ShellReader::add_variable(Pieces& pieces, const Variable& variable, 
     return add_unknown(pieces, word_flag::kMayBeEmpty, quoted);
   }
   if (quoted) pieces.quoted = true;
-  std::uint16_t flags = 0;
-  for (std::uint32_t i = 0; i < variable.count; ++i) flags |= values[i].flags;
   // The values may move while the word is read on: they are kept beside.
   const std::uint32_t first = session_.scratch.size();
   std::uint32_t kept = 0;
@@ -146,7 +144,7 @@ inline void ShellReader::add_variable(Pieces& pieces, const Variable& variable, 
     if (session_.scratch.add(value) == nullptr) break;
   }
   if (kept == 0) return add_unknown(pieces, word_flag::kMayBeEmpty, quoted);
-  add_piece(pieces, Piece{Piece::choice, quoted, flags, {}, session_.scratch.begin() + first, 0, kept});
+  add_piece(pieces, Piece{Piece::choice, quoted, word_flag::kLaterTurn, {}, session_.scratch.begin() + first, 0, kept});
 }
 
 // Whether a variable is named as people name those that hold a credential: GITHUB_TOKEN, DB_PASSWORD, apiKey.

@@ -60,6 +60,7 @@ class ShellReader {
   // shell/language/simple.hpp, shell/language/assignments.hpp
   void read_simple() noexcept;
   void run_alternatives(Invocation& in) noexcept;
+  void run_turns(Invocation& in) noexcept;
   bool read_assignment(std::uint32_t mark) noexcept;
   bool declares(std::uint32_t mark) noexcept;
   void read_index(string_view text) noexcept;

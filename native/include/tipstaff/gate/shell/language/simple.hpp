@@ -56,6 +56,52 @@ inline void ShellReader::run_alternatives(Invocation& in) noexcept {
   }
 }
 
+// Whether what is beside digits is the same: web1, web12.
+inline bool differ_in_digits(string_view one, string_view other) noexcept {
+  std::size_t a = 0, b = 0;
+  for (;; ++a, ++b) {
+    while (a < one.size() && is_digit(one[a])) ++a;
+    while (b < other.size() && is_digit(other[b])) ++b;
+    if (a == one.size() || b == other.size()) return a == one.size() && b == other.size();
+    if (one[a] != other[b]) return false;
+  }
+}
+
+// for h in a b; do ssh $h reboot; done: all that a variable can be is in one command, `ssh a b reboot`. Where other words
+// follow it, or the last word is another than the rest, each turn is a command of its own; all but the first run here,
+// that one is left in `in`.
+inline void ShellReader::run_turns(Invocation& in) noexcept {
+  std::uint32_t run_of = 0, most = 0;
+  bool shifts = false;
+  const bool has_target = one_of(text_of(in, 0), "cp mv ln install rsync scp");
+  for (std::uint32_t i = 1; i < in.count; ++i) {
+    run_of = argument(in, i).has(word_flag::kLaterTurn) ? run_of + 1 : 0;
+    most = most < run_of ? run_of : most;
+    shifts = shifts || (most != 0 && (run_of == 0 || has_target));
+  }
+  if (!shifts) return;
+  for (std::uint32_t turn = most;; --turn) {
+    Invocation one = in;
+    one.first = tree_.word_count();
+    bool differs = turn == 0;
+    for (std::uint32_t i = 0; i < in.count;) {
+      std::uint32_t later = 0;
+      while (i + later + 1 < in.count && argument(in, i + later + 1).has(word_flag::kLaterTurn)) ++later;
+      const std::uint32_t chosen = turn > later ? later : turn;
+      differs = differs || (chosen == turn && !differ_in_digits(text_of(in, i + chosen - 1), text_of(in, i + chosen)));
+      if (tree_.add_word(argument(in, i + chosen)) == kNone) return;
+      i += later + 1;
+    }
+    one.count = tree_.word_count() - one.first;
+    if (turn == 0) {
+      in.first = one.first;
+      in.count = one.count;
+      return;
+    }
+    if (differs) run(one);
+  }
+}
+
 inline void ShellReader::read_simple() noexcept {
   const char* const start = pos_;
   const std::uint32_t mark = tree_.pending();
@@ -168,6 +214,7 @@ inline void ShellReader::read_simple() noexcept {
   in.want_output = capture_ != nullptr || redirections.count != 0 || (pos_ < end_ && *pos_ == '|');
   const string_view cwd = in.cwd;
   run_alternatives(in);
+  run_turns(in);
   run(in);
   if (fed_ && in.command != kNone) {
     fed_ = false;
