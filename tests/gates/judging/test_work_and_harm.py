@@ -65,7 +65,7 @@ def test_harm_is_stopped(command: str) -> None:
 def test_a_file_that_is_set_aside_is_asked_about_and_what_logins_need_is_not_moved() -> None:
     assert decision("mv /etc/nginx/nginx.conf /etc/nginx/nginx.conf.bak") == "require-confirmation"
     assert decision("mv /etc/passwd /etc/passwd.bak") == "block"
-    assert decision("chmod -R g=u /opt/{app,data}") == "require-confirmation"
+    assert decision("chmod -R g=u /opt/{app,data}") == "allow"
     assert decision("chown -R app:app /home/app") == "require-confirmation"
     assert decision("chown -R app:app /home/*") == "block"
     assert decision("chmod -R g=u /opt") == "block"
