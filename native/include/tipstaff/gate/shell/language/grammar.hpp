@@ -108,13 +108,19 @@ inline std::uint32_t ShellReader::read_and_or(std::uint32_t stops) noexcept {
   const std::uint32_t first = tree_.command_count();
   const std::uint32_t via = frame_.via;
   const bool merge = merge_;
+  const string_view here = session_.cwd;
+  string_view reached = here;
   std::uint32_t ended = 0;
   for (;;) {
     ended = read_pipeline(stops);
+    if (session_.cwd == here) session_.cwd = reached;
     if (ended != 0) break;
     skip_blanks();
     if (pos_ + 1 < end_ && (*pos_ == '&' || *pos_ == '|') && pos_[1] == *pos_) {
       merge_ = true;
+      // cd x || command: it runs where cd failed, and what follows goes on where cd succeeded.
+      reached = *pos_ == '|' ? session_.cwd : here;
+      if (*pos_ == '|') session_.cwd = here;
       frame_.via |= via::kConditional;
       pos_ += 2;
       skip_lines();
