@@ -172,7 +172,7 @@ inline bool holds_settings(const PathParts& path) noexcept {
          path.names_one_of(path.count - 1, "sites-enabled sites-available conf-enabled conf.d sources.list.d apt.conf.d preferences.d yum.repos.d modules-enabled mods-enabled");
 }
 
-// Where images put their application: how many parts are above its files, 0 where it is none of these.
+// Where images put their application: how many parts are above its files, 0 for any other folder.
 inline std::uint32_t application_depth(const PathParts& path) noexcept {
   if (path.base != PathBase::root || path.count < 2 || path.has_glob(path.part[0]) || path.has_glob(path.part[1])) return 0;
   if (path.names_one_of(0, "app code src work workdir project repo site www application")) return 1;

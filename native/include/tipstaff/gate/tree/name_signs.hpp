@@ -25,7 +25,7 @@ class NameSigns {
       start = end + 1;
     }
   }
-  // False: it is none of them. Not for patterns.
+  // False: the list does not hold it. Not for patterns.
   constexpr bool may_have(std::string_view name) const noexcept { return !name.empty() && (rows_[row(name)] & bit(name)) != 0; }
 
  private:

@@ -52,7 +52,7 @@ inline string_view ShellReader::found_by_name(const Invocation& in) noexcept {
       if (name == ".git" && holds(place, kUnknownPart)) return {};
       if (!lines.empty()) lines = tree_.join(lines, "\n");
       else lines = tree_.copy("");
-      // Below /usr/local it is rather found in some program's folder, where it is none of those that all share.
+      // Below /usr/local it is found in some program's own folder, not in one that all share.
       const bool deep = starts_with(place, "/usr/local") && !ascii::one_of(name, "bin sbin lib lib64 share etc include libexec man games src var opt local");
       lines = tree_.join(tree_.join(tree_.join(lines, place), deep || (below && name == ".git") ? "/found/" : "/"), name);
     }
