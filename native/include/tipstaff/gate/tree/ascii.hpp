@@ -6,6 +6,12 @@
 #include <cstring>
 #include <string_view>
 
+#include "tipstaff/text/lowest_bit.hpp"
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 namespace tipstaff::gate::ascii {
 
 constexpr char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
@@ -59,30 +65,46 @@ constexpr bool ends_with(std::string_view text, std::string_view known) noexcept
   return text.size() >= known.size() && equals(text.substr(text.size() - known.size()), known);
 }
 
-// Whether `text` is one of the words of `known`, which are in lower case with one space between them.
-constexpr bool one_of(std::string_view text, std::string_view known) noexcept {
-  if (text.empty()) return false;
-  // Long lists are searched as one text, with the search that the library has for that.
-  if (known.size() > 64 && text.size() > 2 && text.size() <= 32) {
-    char folded[32] = {};
-    for (std::size_t i = 0; i < text.size(); ++i) {
-      if (text[i] == ' ') return false;
-      folded[i] = lower(text[i]);
-    }
-    const std::string_view word(folded, text.size());
-    for (std::size_t at = known.find(word); at != std::string_view::npos; at = known.find(word, at + 1)) {
-      const std::size_t end = at + word.size();
-      if ((at == 0 || known[at - 1] == ' ') && (end == known.size() || known[end] == ' ')) return true;
-    }
-    return false;
+// Whether `text` is one of the words of `list`, which have one space between them.
+[[gnu::noinline]] inline bool has_word(std::string_view list, std::string_view text) noexcept {
+  const std::size_t n = text.size(), size = list.size();
+  if (n == 0 || n > size) return false;
+  const char* const bytes = list.data();
+  const auto is_at = [&](std::size_t at) noexcept {
+    return same_bytes(list.substr(at, n), text) && text.find(' ') == std::string_view::npos;
+  };
+  if ((n == size || bytes[n] == ' ') && is_at(0)) return true;
+  const std::size_t end = size - n;  // where the last word would begin
+  if (end == 0) return false;
+  if (bytes[end - 1] == ' ' && is_at(end)) return true;
+  std::size_t at = 1;
+#if defined(__SSE2__)
+  // Its first letter between a space before and a space after the word, at 16 positions at a time.
+  const __m128i space = _mm_set1_epi8(' '), first = _mm_set1_epi8(text[0]);
+  const auto is = [](const char* from, __m128i letter) noexcept {
+    return _mm_cmpeq_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)), letter);
+  };
+  while (end > 16 && at < end) {
+    if (at + 16 > end) at = end - 16;
+    const char* const here = bytes + at;
+    auto found = static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_and_si128(_mm_and_si128(is(here - 1, space), is(here, first)), is(here + n, space))));
+    for (; found != 0; found &= found - 1)
+      if (is_at(at + static_cast<std::size_t>(lowest_bit(found)))) return true;
+    at += 16;
   }
-  for (std::size_t start = 0; start < known.size();) {
-    std::size_t end = start;
-    while (end < known.size() && known[end] != ' ') ++end;
-    if (equals(text, known.substr(start, end - start))) return true;
-    start = end + 1;
-  }
+#endif
+  for (; at < end; ++at)
+    if (bytes[at] == text[0] && bytes[at - 1] == ' ' && bytes[at + n] == ' ' && is_at(at)) return true;
   return false;
+}
+
+// The same in any letter case; the words of `known` are in lower case.
+inline bool one_of(std::string_view text, std::string_view known) noexcept {
+  char folded[64];
+  const std::size_t n = text.size();
+  if (n > sizeof folded) return false;
+  for (std::size_t i = 0; i < n; ++i) folded[i] = lower(text[i]);
+  return has_word(known, {folded, n});
 }
 
 // Whether one of a few bytes is in a text, which may be long: each has the search that the library has for one.

@@ -89,18 +89,7 @@ inline bool is_name(string_view text) noexcept {
 }
 
 // Whether `text` is one of the words of `list`, which are set apart by single spaces.
-inline bool one_of(string_view text, string_view list) noexcept {
-  if (text.empty()) return false;
-  std::size_t at = 0;
-  while (at < list.size()) {
-    const std::size_t end = list.find(' ', at);
-    const string_view item = list.substr(at, end == string_view::npos ? string_view::npos : end - at);
-    if (item == text) return true;
-    if (end == string_view::npos) return false;
-    at = end + 1;
-  }
-  return false;
-}
+inline bool one_of(string_view text, string_view list) noexcept { return ascii::has_word(list, text); }
 
 // A small decimal number; -1 if the text is not one.
 inline int to_number(string_view text) noexcept {
