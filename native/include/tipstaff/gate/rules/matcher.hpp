@@ -203,10 +203,13 @@ class Matcher : private CommandPaths {
     return true;
   }
   bool subcommand(const record::Condition& c) noexcept {
+    const std::uint32_t missing = ~parsed_.all_letters();
     for (std::uint32_t s = c.a; s < c.a + c.b; ++s) {
       const record::Sequence& sequence = image_.sequences[s];
-      if (sequence.count == 0) continue;
+      if (sequence.count == 0 || sequence.count > parsed_.positionals) continue;
+      // Most sequences end in a word with a letter that no word has.
       const record::Glob& first = image_.globs[sequence.first];
+      if (((first.letters | image_.globs[sequence.first + sequence.count - 1].letters) & missing) != 0) continue;
       const bool by_bucket = parsed_.bucket != nullptr && first.kind == static_cast<std::uint32_t>(GlobKind::literal);
       // The first operand is the bucket's name, and equal texts are one in an image.
       if (by_bucket && first.text != parsed_.bucket->name) continue;
@@ -222,7 +225,8 @@ class Matcher : private CommandPaths {
     std::uint32_t met = 0;
     for (std::uint32_t i = 0; i < parsed_.count && met < sequence.count; ++i) {
       if (!positional(i)) continue;
-      if (!matches(image_, image_.globs[sequence.first + met], parsed_.words[i].text)) return false;
+      const record::Glob& glob = image_.globs[sequence.first + met];
+      if (!outline_fits(glob, parsed_.words[i].text) || !matches(image_, glob, parsed_.words[i].text)) return false;
       ++met;
     }
     return met == sequence.count;

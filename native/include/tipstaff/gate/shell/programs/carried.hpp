@@ -25,11 +25,12 @@ inline constexpr string_view kLookUps =
 inline void ShellReader::run_carried(Invocation& in) noexcept {
   const string_view program = tree_.command(in.command).program;
   // wrapper rm -rf x: a command after the name of something that runs it in another way.
-  if (const std::uint32_t at = after_options(in, 1, "", ""); at + 1 < in.count && !one_of(program, kLookUps)) {
+  if (const std::uint32_t at = after_options(in, 1, "", ""); at + 1 < in.count) {
     const string_view next = program_name(argument(in, at));
     // Verbs of tools are called like programs, too: tool cp a b, tool kill JOB.
     const bool as_program = one_of(next, "sudo sh bash python python3 perl terraform kubectl docker psql mysql systemctl git dd shred mkfs wipefs");
-    if ((as_program || (is_feared(next) && next != "ssh" && starts_with(text_of(in, at + 1), "-"))) && !argument(in, at).has(word_flag::kQuoted))
+    if ((as_program || (next != "ssh" && starts_with(text_of(in, at + 1), "-") && is_feared(next))) && !argument(in, at).has(word_flag::kQuoted) &&
+        !one_of(program, kLookUps))
       return run_inner(in, at, 0);
   }
   for (std::uint32_t i = 1; i < in.count; ++i) {
