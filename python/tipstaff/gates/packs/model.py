@@ -24,7 +24,7 @@ VIA: Final = {
     name: 1 << bit
     for bit, name in enumerate(
         "sudo remote container arguments interpreter script scheduled substitution function definition conditional "
-        "background decoded evaluated fresh trial clone".split()
+        "background decoded evaluated fresh trial clone made".split()
     )
 }
 PATH_CLASSES: Final = {

@@ -29,6 +29,8 @@ struct MadeBefore {
   bool surely_there() const noexcept;
   // Whether it works in a repository that was cloned, and nowhere else.
   bool works_in_clone() const noexcept;
+  // Whether all that it removes was made, under the same name, by commands of the same text: docker run --name x; docker rm -f x.
+  bool made_by_name() const noexcept;
 };
 
 }  // namespace tipstaff::gate::rules

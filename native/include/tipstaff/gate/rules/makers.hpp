@@ -14,7 +14,7 @@ namespace tipstaff::gate::rules::makers {
 using ascii::one_of;
 using std::string_view;
 
-enum class Kind : std::uint8_t { folder, clone, unpacked, file };
+enum class Kind : std::uint8_t { folder, clone, unpacked, file };  // unpacked: what an archive holds
 
 inline bool is_option(string_view text) noexcept { return text.size() > 1 && text[0] == '-'; }
 inline string_view last_part(string_view text, string_view ends) noexcept { return text.substr(text.find_last_of(ends) + 1); }
@@ -40,6 +40,8 @@ class Maker {
     if (command_.program == "hg" && first("clone")) return clone(1, Kind::folder);
     if (command_.program == "cargo" && first("new")) return count_ == 2 && give(words_[1], words_[1].text, Kind::folder);
     if (one_of(command_.program, "curl wget")) return download();
+    if (command_.program == "zip") return packed(1);
+    if (command_.program == "tar" && creates()) return packed(2);
     if (one_of(command_.program, "tar unzip")) return unpacked();
     return output();
   }
@@ -141,6 +143,23 @@ class Maker {
     const string_view name = without_ending(base);
     if (name.size() == base.size() || !(has_version(name) || (name.find_first_of("-_0123456789") != string_view::npos && is_fetched(base)))) return false;
     return give(*archive, name, Kind::unpacked);
+  }
+  // zip -r x.zip FOLDER && rm -rf FOLDER: the archive, which lies in the same folder, holds it.
+  bool creates() const noexcept {
+    if (count_ < 3) return false;
+    const string_view letters = words_[0].text;
+    return letters.find('c') != string_view::npos && letters.back() == 'f' && letters.find_first_not_of("-czjJavf") == string_view::npos;
+  }
+  bool packed(std::uint32_t at) noexcept {
+    if (command_.program == "zip") {
+      while (at <= count_ && at != 0 && is_option(words_[at - 1].text) && words_[at - 1].text.find_first_not_of("-rqyX9") == string_view::npos) ++at;
+    }
+    if (at == 0 || at >= count_ || words_[at - 1].has(word_flag::kUnknown) || words_[at - 1].text[0] == '/' || without_ending(words_[at - 1].text) == words_[at - 1].text) return false;
+    for (std::uint32_t i = at; i < count_; ++i)
+      if (is_option(words_[i].text)) return false;
+    for (; at < count_; ++at)
+      if (give(words_[at], words_[at].text, Kind::file)) return true;
+    return false;
   }
   // curl URL | tar xz
   bool piped() noexcept {

@@ -299,6 +299,7 @@ class Matcher : private CommandPaths {
       case ConditionKind::via_any: return (command_.via & c.a) != 0;
       case ConditionKind::via_none:
         if ((command_.via & c.a) != 0) return false;
+        if ((c.a & via::kMadeByName) != 0 && is_of_tree() && MadeBefore{tree_, text_, index_}.made_by_name()) return false;
         return (c.a & via::kInClone) == 0 || !is_of_tree() || !(MadeBefore{tree_, text_, index_}.works_in_clone() || works_in_scratch());
       case ConditionKind::reads_from: return any_program(c.a, c.b, command_.pipe_from, &Command::pipe_from);
       case ConditionKind::writes_to: return any_program(c.a, c.b, command_.pipe_to, &Command::pipe_to);

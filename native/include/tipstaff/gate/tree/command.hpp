@@ -94,8 +94,9 @@ constexpr std::uint32_t kDecoded = 4096;   // from text that was decoded: base64
 constexpr std::uint32_t kEvaluated = 8192;  // eval, sh -c, source /dev/stdin: text that became code
 constexpr std::uint32_t kFresh = 16384;     // in a container that is made for it and has no volume: docker run
 constexpr std::uint32_t kTrial = 32768;     // on a database of tests on this machine, by its name or the environment
-constexpr std::uint32_t kShellsWords = 131072;  // PowerShell's variables may be those of the shell around it: for its reader alone
+constexpr std::uint32_t kShellsWords = 262144;  // PowerShell's variables may be those of the shell around it: for its reader alone
 constexpr std::uint32_t kInClone = 65536;   // in a repository that the same line cloned: asked of rules, never set here
+constexpr std::uint32_t kMadeByName = 131072;  // of what the same text made: asked of rules, never set here
 }  // namespace via
 
 struct Command {

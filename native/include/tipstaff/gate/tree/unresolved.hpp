@@ -13,6 +13,7 @@ enum class Unresolved : std::uint8_t {
   program,        // the program's name is only known when it runs
   code,           // text that would be run is not known: eval "$X", sh -c "$(cmd)"
   remote_code,    // text that would be run comes from the network: curl | sh
+  remote_release, // a program that is run is a release of a project, downloaded by its address
   script,         // a script's text could not be read
   script_size,    // a script is longer than what is read
   depth,          // nested deeper than what is followed
@@ -30,6 +31,7 @@ inline std::string_view name_of(Unresolved reason) noexcept {
     case Unresolved::flag: return "flag";
     case Unresolved::code: return "code";
     case Unresolved::remote_code: return "remote-code";
+    case Unresolved::remote_release: return "remote-release";
     case Unresolved::script: return "script";
     case Unresolved::script_size: return "script-size";
     case Unresolved::depth: return "depth";

@@ -243,6 +243,12 @@ inline void ShellReader::run_tee(Invocation& in) noexcept {
     if (word.text.empty() || word.text[0] == '-' || word.text == "/dev/null" || word.text == "/dev/stderr") continue;
     if (word.has(word_flag::kPseudo)) continue;
     emit_file("@write", word, append_to, in.command, in.via, in.cwd, !append_to && ((in.input.kind != Stream::none && empties(in.input)) || (soaks_not && reads_before(in, word))));
+    // One line that is added to a list of the system's may be named: echo '127.0.0.1 app.local' | tee -a /etc/hosts.
+    if (append_to && in.input.kind == Stream::known && in.input.text.find('\n') >= in.input.text.size() - 1) {
+      Command& written = tree_.command(tree_.command_count() - 1);
+      written.input.text = in.input.text;
+      written.has_input = written.program == "@write" && !in.input.text.empty();
+    }
     remember_file(in.cwd, word.text, in.input, append_to);
     run_at_startup(word.text, in.input, word.span);
   }

@@ -100,6 +100,30 @@ inline bool looks_binary(string_view text) noexcept {
   return false;
 }
 
+// Whether all that this text downloads are files that projects release, by their addresses; scripts are to be read first.
+inline bool downloads_releases(const Tree& tree, string_view name) noexcept {
+  for (const string_view ending : {".sh", ".bash", ".py", ".pl", ".ps1"})
+    if (ascii::ends_with(name, ending)) return false;
+  bool some = false;
+  for (std::uint32_t i = 0; i < tree.command_count(); ++i) {
+    const Command& command = tree.command(i);
+    if (!one_of(command.program, "curl wget")) continue;
+    for (std::uint32_t w = 0; w < command.word_count; ++w) {
+      const string_view url = tree.arguments(command)[w].text;
+      if (url.find("://") == string_view::npos) continue;
+      constexpr string_view kHub = "https://github.com/";
+      bool released = starts_with(url, kHub) && url.find("/releases/", kHub.size()) != string_view::npos && url.find("/download/") != string_view::npos;
+      for (const string_view host : {"https://phar.phpunit.de/", "https://getcomposer.org/", "https://kind.sigs.k8s.io/dl/", "https://dl.k8s.io/", "https://get.helm.sh/",
+                                     "https://cs.symfony.com/download/", "https://psalm.dev/", "https://repo.maven.apache.org/maven2/", "https://repo1.maven.org/maven2/",
+                                     "https://releases.hashicorp.com/", "https://storage.googleapis.com/kubernetes-release/", "https://downloads.rclone.org/", "https://dl.min.io/"})
+        released = released || starts_with(url, host);
+      if (!released || ascii::ends_with(url, ".sh")) return false;
+      some = true;
+    }
+  }
+  return some;
+}
+
 // The script whose path is the word at `index`; what follows are its arguments.
 inline bool ShellReader::run_script(Invocation& in, std::uint32_t index, Dialect dialect, std::uint32_t via) noexcept {
   const Word word = argument(in, index);
@@ -119,6 +143,10 @@ inline bool ShellReader::run_script(Invocation& in, std::uint32_t index, Dialect
   if (content.kind == Stream::unknown || (content.kind == Stream::known && looks_binary(content.text))) {
     const bool made = starts_with(word.text, "/dev/fd/");  // bash <(tool init): as tool init | bash
     uncertain(content.refused ? Unresolved::unreadable : made ? Unresolved::code : Unresolved::script, word.span, in.command);
+    return false;
+  }
+  if (content.kind == Stream::remote && !content.decoded && downloads_releases(tree_, word.text)) {
+    uncertain(Unresolved::remote_release, word.span, in.command);
     return false;
   }
   options.input = &in.input;
@@ -154,6 +182,7 @@ inline void ShellReader::run_path(Invocation& in) noexcept {
   if (content.refused) uncertain(Unresolved::unreadable, name.span, in.command);
   if (content.kind == Stream::unknown || content.kind == Stream::none) return;
   if (content.kind == Stream::known && looks_binary(content.text)) return;
+  if (content.kind == Stream::remote && !content.decoded && downloads_releases(tree_, name.text)) return uncertain(Unresolved::remote_release, name.span, in.command);
   Nested options;
   options.via = via::kScript;
   options.has_positional = true;

@@ -1,0 +1,173 @@
+// What the same text made by name, other than files: containers, volumes, branches, clusters, buckets.
+#include "tipstaff/gate/rules/made.hpp"
+#include "tipstaff/gate/tree/ascii.hpp"
+
+namespace tipstaff::gate::rules {
+namespace {
+
+using ascii::one_of;
+using std::string_view;
+
+// Where a command that makes something names it.
+enum class Named : std::uint8_t {
+  next,       // the word after the verb
+  any,        // some word after the verb
+  by_option,  // the value of --name
+  before,     // what is before the verb: docker compose -p x up
+};
+
+// Verbs are the first words of a command; alternatives are joined by |.
+struct Pair {
+  string_view programs, removes, makers, makes;
+  Named named;
+};
+constexpr string_view kContainerPrograms = "docker podman nerdctl finch";
+constexpr Pair kPairs[] = {
+    {kContainerPrograms, "rm|container rm|container remove", kContainerPrograms, "run|create|container run|container create", Named::by_option},
+    {kContainerPrograms, "volume rm|volume remove", kContainerPrograms, "volume create", Named::any},
+    {kContainerPrograms, "network rm|network remove", kContainerPrograms, "network create", Named::any},
+    {kContainerPrograms, "secret rm", kContainerPrograms, "secret create", Named::any},
+    {kContainerPrograms, "context rm", kContainerPrograms, "context create", Named::next},
+    {kContainerPrograms, "pod rm|buildx rm", kContainerPrograms, "pod create|buildx create", Named::by_option},
+    {"docker docker-compose podman podman-compose nerdctl", "down|rm", "docker docker-compose podman podman-compose nerdctl", "up|run|create", Named::before},
+    {"vagrant", "destroy", "vagrant", "up", Named::before},
+    {"git", "branch", "git", "checkout -b|checkout -q -b|switch -c|switch --create|branch", Named::next},
+    {"git", "worktree remove", "git", "worktree add", Named::any},
+    {"git", "tag", "git", "tag|tag -a|tag -s", Named::next},
+    {"kubectl oc", "delete namespace|delete ns", "kubectl oc", "create namespace|create ns", Named::next},
+    {"aws", "s3 rb", "aws", "s3 mb", Named::any},
+    {"gsutil", "rb|rm", "gsutil", "mb", Named::any},
+    {"multipass", "delete", "multipass", "launch", Named::by_option},
+    {"lxc incus", "delete", "lxc incus", "launch|init", Named::any},
+    {"limactl", "delete|remove|rm", "limactl", "create|start", Named::any},
+    {"dropdb", "", "createdb", "", Named::any},
+};
+
+// What may bring commits to a branch since it was made.
+constexpr string_view kCommits = "commit cherry-pick am merge pull rebase revert";
+
+class MadeThings {
+ public:
+  MadeThings(const Tree& tree, string_view text, std::uint32_t index) noexcept : tree_(tree), text_(text), index_(index), asked_(tree.command(index)) {}
+
+  bool all() const noexcept {
+    if (asked_.dialect != Dialect::shell || (asked_.via & via::kArgumentsAdded) != 0) return false;
+    for (const Pair& pair : kPairs)
+      if (one_of(asked_.program, pair.programs) && all_of(pair)) return true;
+    return false;
+  }
+
+ private:
+  static constexpr std::uint32_t kCommandsBack = 256;
+
+  bool all_of(const Pair& pair) const noexcept {
+    if (pair.named == Named::before) return made(pair, nullptr);
+    std::uint32_t at = after_verb(asked_, pair.removes);
+    bool some = false;
+    for (; at < asked_.word_count; ++at) {
+      const Word& word = tree_.arguments(asked_)[at];
+      if (is_option(word)) continue;
+      if (word.has(word_flag::kGlob) || written(word).empty() || !made(pair, &word)) return false;
+      some = true;
+    }
+    return some;
+  }
+  bool made(const Pair& pair, const Word* name) const noexcept {
+    // What runs at the end of a script comes before what it takes away: trap 'docker rm -f x' EXIT.
+    const bool later = (asked_.via & via::kScheduled) != 0;
+    const std::uint32_t end = later ? tree_.command_count() : index_;
+    for (std::uint32_t i = end, steps = 0; i-- > 0 && steps < kCommandsBack; ++steps) {
+      const Command& maker = tree_.command(i);
+      if (i == index_) continue;
+      if (pair.programs == "git" && name != nullptr && maker.program == "git" && maker.word_count != 0 && pair.removes == "branch" &&
+          one_of(tree_.arguments(maker)[0].text, kCommits))
+        return false;
+      constexpr std::uint32_t kElsewhere = via::kRemote | via::kContainer;
+      if (!one_of(maker.program, pair.makers) || (maker.via & via::kDefinition) != 0 || (maker.via & kElsewhere) != (asked_.via & kElsewhere)) continue;
+      if (name == nullptr ? same_before(maker, pair) : names(maker, pair, *name)) return true;
+    }
+    return false;
+  }
+  bool names(const Command& maker, const Pair& pair, const Word& name) const noexcept {
+    std::uint32_t at = after_verb(maker, pair.makes);
+    const Word* const words = tree_.arguments(maker);
+    if (pair.named == Named::next) return at < maker.word_count && same(words[at], name);
+    for (; at < maker.word_count; ++at) {
+      if (pair.named == Named::any ? same(words[at], name) : is_value(words, maker.word_count, at, name)) return true;
+    }
+    return false;
+  }
+  bool is_value(const Word* words, std::uint32_t count, std::uint32_t at, const Word& name) const noexcept {
+    if (one_of(words[at].text, "--name -n")) return at + 1 < count && same(words[at + 1], name);
+    constexpr string_view option = "--name=";
+    if (words[at].text.substr(0, option.size()) != option) return false;
+    const string_view value = written(words[at]);
+    return ascii::ends_with(value, written(name)) && value.size() == option.size() + written(name).size();
+  }
+  // The same project: all words before the verb are the same.
+  bool same_before(const Command& maker, const Pair& pair) const noexcept {
+    if (maker.program != asked_.program || maker.cwd != asked_.cwd) return false;
+    if (!one_of(asked_.program, "docker-compose podman-compose vagrant") && (asked_.word_count == 0 || tree_.arguments(asked_)[0].text != "compose")) return false;
+    for (std::uint32_t i = 0; i < maker.word_count && i < asked_.word_count; ++i) {
+      const Word& left = tree_.arguments(maker)[i];
+      const Word& right = tree_.arguments(asked_)[i];
+      if (is_one(left.text, pair.makes) && is_one(right.text, pair.removes)) return true;
+      if (!same(left, right)) return false;
+    }
+    return false;
+  }
+  // Where a name is only known when it runs, it is the same where it is written the same.
+  bool same(const Word& left, const Word& right) const noexcept {
+    return left.has(word_flag::kUnknown) == right.has(word_flag::kUnknown) && !left.text.empty() &&
+           (left.has(word_flag::kUnknown) ? !written(left).empty() && written(left) == written(right) : left.text == right.text);
+  }
+  string_view written(const Word& word) const noexcept {
+    if (!word.has(word_flag::kUnknown)) return word.text;
+    if (word.span.start > word.span.end || word.span.end > text_.size()) return {};
+    string_view source = text_.substr(word.span.start, word.span.end - word.span.start);
+    if (source.size() > 2 && source[0] == '"' && source.back() == '"') source = source.substr(1, source.size() - 2);
+    // Code may name something else each time, and so does what is read from elsewhere.
+    if (source.find("$(") != string_view::npos || source.find('`') != string_view::npos || source.find('$') == string_view::npos) return {};
+    return source;
+  }
+  static bool is_option(const Word& word) noexcept { return word.text.size() > 1 && word.text[0] == '-'; }
+  static bool is_one(string_view text, string_view verbs) noexcept {
+    while (!verbs.empty()) {
+      const std::size_t end = verbs.find('|');
+      if (text == verbs.substr(0, end)) return true;
+      verbs = end == string_view::npos ? string_view() : verbs.substr(end + 1);
+    }
+    return false;
+  }
+  // The first word after the longest of the verbs that a command begins with; the count of words if there is none.
+  std::uint32_t after_verb(const Command& command, string_view verbs) const noexcept {
+    std::uint32_t best = verbs.empty() ? 0 : command.word_count;
+    std::uint32_t longest = 0;
+    while (!verbs.empty()) {
+      const std::size_t end = verbs.find('|');
+      string_view verb = verbs.substr(0, end);
+      std::uint32_t at = 0;
+      bool fits = true;
+      while (fits && !verb.empty()) {
+        const std::size_t space = verb.find(' ');
+        fits = at < command.word_count && tree_.arguments(command)[at].text == verb.substr(0, space);
+        verb = space == string_view::npos ? string_view() : verb.substr(space + 1);
+        ++at;
+      }
+      if (fits && at > longest) best = longest = at;
+      verbs = end == string_view::npos ? string_view() : verbs.substr(end + 1);
+    }
+    return best;
+  }
+
+  const Tree& tree_;
+  const string_view text_;
+  const std::uint32_t index_;
+  const Command& asked_;
+};
+
+}  // namespace
+
+bool MadeBefore::made_by_name() const noexcept { return MadeThings(tree, text, index).all(); }
+
+}  // namespace tipstaff::gate::rules
