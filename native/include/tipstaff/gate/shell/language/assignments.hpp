@@ -174,7 +174,8 @@ inline void ShellReader::read_code_variable(string_view name, const Value& value
                     "MANPAGER EDITOR VISUAL LESSOPEN LESSCLOSE BASH_ENV ENV GIT_ASKPASS SSH_ASKPASS BROWSER PS0 PS1 PS2 PS4 "
                     "BAT_PAGER DELTA_PAGER GH_PAGER AWS_PAGER SYSTEMD_PAGER SYSTEMD_EDITOR SUDO_EDITOR SUDO_ASKPASS KUBE_EDITOR "
                     "RSYNC_RSH CVS_RSH SVN_SSH SVN_EDITOR HGEDITOR GIT_PROXY_COMMAND FCEDIT PSQL_EDITOR PSQL_PAGER GH_EDITOR "
-                    "BORG_RSH BORG_PASSCOMMAND RESTIC_PASSWORD_COMMAND RCLONE_PASSWORD_COMMAND"))) {
+                    "BORG_RSH BORG_PASSCOMMAND RESTIC_PASSWORD_COMMAND RCLONE_PASSWORD_COMMAND RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER "
+                    "RUSTDOC GIT_SSH CC CXX LD CMAKE_C_COMPILER_LAUNCHER CMAKE_CXX_COMPILER_LAUNCHER GOFLAGS_TOOLEXEC"))) {
     return;
   }
   Invocation in;
@@ -204,7 +205,11 @@ inline void ShellReader::read_code_variable(string_view name, const Value& value
     return;
   }
   // A bare program is what it mostly is, and nothing to judge.
-  if (holds(value.text, ' ')) nested(in, value.text, span, options);
+  if (holds(value.text, ' ')) return nested(in, value.text, span, options);
+  if (!holds(value.text, '/')) return;
+  const string_view path = resolve(session_.cwd, value.text);  // a script that the same text wrote
+  const WrittenFile* const written = session_.find_file(path.empty() ? value.text : path);
+  if (written != nullptr && written->content.kind == Stream::known) nested(in, written->content.text, span, options);
 }
 
 }  // namespace tipstaff::gate::shell

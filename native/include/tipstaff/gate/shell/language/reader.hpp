@@ -281,7 +281,7 @@ class ShellReader {
   void run_path(Invocation& in) noexcept;
   void run_make(Invocation& in) noexcept;
   void run_cmake(Invocation& in) noexcept;
-  void read_cmake(Invocation& in, string_view text, Span span) noexcept;
+  void read_cmake(Invocation& in, string_view text, Span span, bool builds = false) noexcept;
   void run_package_script(Invocation& in) noexcept;
   void run_just(Invocation& in) noexcept;
 

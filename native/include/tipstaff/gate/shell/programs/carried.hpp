@@ -101,6 +101,8 @@ inline constexpr LoadedFile kLoadedFiles[] = {
     {"mvn ant", "pom.xml build.xml", Dialect::prose}, {"act gitlab-runner woodpecker-cli drone circleci wrkflw", "*.yml *.yaml", Dialect::prose}, {"terraform tofu opentofu", "*.tf", Dialect::prose},
     {"packer", "*.pkr.hcl *.json", Dialect::prose}, {"skaffold", "skaffold.yaml", Dialect::prose}, {"melos", "melos.yaml", Dialect::prose},
     {"nodemon", "nodemon.json", Dialect::prose}, {"lint-staged", ".lintstagedrc .lintstagedrc.json", Dialect::prose}, {"tmux", ".tmux.conf", Dialect::prose},
+    {"meson", "meson.build", Dialect::make}, {"dotnet csc mcs", "*.cs", Dialect::make},
+    {"nix nix-shell nix-build nixos-rebuild home-manager", "*.nix", Dialect::prose}, {"cmake ctest", "CMakeLists.txt *.cmake", Dialect::make},
     {"cargo", "build.rs", Dialect::make}, {"go mage", "magefile.go *_test.go", Dialect::make}, {"sbt", "build.sbt", Dialect::make},
     {"gradle gradlew", "*.gradle *.gradle.kts", Dialect::make}, {"zig", "build.zig", Dialect::make}, {"mix iex", "mix.exs", Dialect::make},
     {"rscript r", ".Rprofile", Dialect::make}, {"nextflow", "*.nf nextflow.config", Dialect::make}, {"nvim vim", "init.lua .nvimrc .exrc", Dialect::make},
@@ -136,7 +138,8 @@ inline void ShellReader::run_loaded(Invocation& in, string_view program, std::ui
       if (!named) continue;
       const std::uint32_t way = in.via;
       if (is_test_source(base_name(file.path)) && trial_environment() != Trial::denied) in.via |= via::kTrial;  // its database is one of tests
-      read_loaded(in, file.content, loaded.dialect);
+      if (program == "cmake") read_cmake(in, file.content.text, in.span, true);
+      else read_loaded(in, file.content, loaded.dialect);
       in.via = way;
     }
   }

@@ -119,8 +119,10 @@ class CmakeText {
   std::uint32_t count_ = 0, set_count_ = 0;
 };
 
-inline void ShellReader::read_cmake(Invocation& in, string_view text, Span span) noexcept {
+inline void ShellReader::read_cmake(Invocation& in, string_view text, Span span, bool builds) noexcept {
   CmakeText script(tree_, reader_.surroundings->home, text);
+  // A script (-P) has the folder where it runs for these.
+  if (builds) for (const string_view name : {string_view("CMAKE_BINARY_DIR"), string_view("CMAKE_CURRENT_BINARY_DIR"), string_view("PROJECT_BINARY_DIR")}) script.set(name, "/tmp/build");
   Nested options;
   options.via = via::kScript | via::kInterpreter;
   Stream nothing;

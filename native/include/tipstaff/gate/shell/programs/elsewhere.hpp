@@ -139,7 +139,7 @@ inline void ShellReader::run_compiler(Invocation& in) noexcept {
   if (from_input && in.input.kind == Stream::known) read_texts_of(in, in.input.text, in.input.span, 0);
 }
 
-enum class Started : std::uint8_t { nothing, shell, git, unit };
+enum class Started : std::uint8_t { nothing, shell, git, unit, python, vim, tasks };
 
 inline Started started_by(string_view path) noexcept {
   const std::size_t slash = path.rfind('/');
@@ -150,6 +150,9 @@ inline Started started_by(string_view path) noexcept {
   }
   if (name == ".gitconfig" || (name == "config" && (ends_with(path, ".git/config") || ends_with(path, "/git/config")))) return Started::git;
   if (ends_with(name, ".service") || ends_with(name, ".desktop")) return Started::unit;
+  if (one_of(name, "sitecustomize.py usercustomize.py") || ends_with(name, ".pth")) return Started::python;
+  if (one_of(name, ".vimrc .gvimrc .exrc .nvimrc init.vim vimrc _vimrc")) return Started::vim;
+  if (ends_with(path, ".vscode/tasks.json")) return Started::tasks;
   return Started::nothing;
 }
 
@@ -168,6 +171,12 @@ inline void ShellReader::run_at_startup(string_view path, const Stream& content,
   Nested options;
   options.via = via::kScheduled | via::kScript;
   options.subshell = true;
+  if (kind == Started::python) return other_dialect(in, Dialect::python, content.text, span, via::kScheduled | via::kScript);
+  if (kind == Started::vim) return read_texts_of(in, content.text, span, 0);
+  if (kind == Started::tasks) {  // when the folder is opened
+    if (holds_any(content.text, {"folderOpen"})) read_loaded(in, content, Dialect::prose);
+    return;
+  }
   if (kind == Started::shell) {
     nested(in, content.text, span, options);
     // alias NAME='CODE': only called later, and by the name of something harmless.

@@ -144,18 +144,31 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
   constexpr string_view kRuns =
       "system execute popen exec cmd run shell script call_process call-process shell-command callCommand readProcess spawnCommand "
       "run-program run_program async-shell-command Process system2 spawn start_process Command shell-command-to-string sh execl execlp execv execvp execve "
-      "posix_spawn CommandContext new ProcessBuilder command Cmd Exec unix dos host unix_w RunProcess Run StartProcess system-raw os_command";
+      "posix_spawn CommandContext new ProcessBuilder command Cmd Exec unix dos host unix_w RunProcess Run StartProcess system-raw os_command "
+      "run_command syscmd esyscmd shellHook";
   constexpr string_view kDeletes =
       "rm_rf rm_rf! removeItem delete-directory RemoveAll remove_dir_all unlink removeDirectoryRecursive removePathForcibly deleteDir "
       "deleteRecursively rmtree remove_all RemoveAll deleteTree rm_r deleteDirectory removeTree remove_dir_contents delete_dir DeleteDirectory del_dir_r delete-tree "
-      "delete-directory-tree delete-file-recursively removeDir confirm_recursive_rmdir dir_delete removeItemAtPathError";
+      "delete-directory-tree delete-file-recursively removeDir confirm_recursive_rmdir dir_delete removeItemAtPathError "
+      "delete_directory_and_contents delete_directory_contents";
   constexpr string_view kDeletesOne = "remove delete-file file.remove rm! removeFile deleteFile file_delete Remove";
   constexpr string_view kJoins = "paste paste0 string-append str concat format sprintf string concatenate glue strcat";
-  const string_view program = tree_.command(in.command).program;
+  const string_view program = in.command == kNone ? string_view() : string_view(tree_.command(in.command).program);  // a start-up file has no command
   Word code;
   code.text = text;
   code.span = span;
   code.flags = flags;
+  if (program == "erb") {  // what a template computes is Ruby
+    for (std::size_t at = text.find("<%"); at != string_view::npos; at = text.find("<%", at)) {
+      at += 2;
+      while (at < text.size() && holds("=-", text[at])) ++at;
+      const std::size_t close = text.find("%>", at);
+      if (close == string_view::npos) return;
+      other_dialect(in, Dialect::ruby, text.substr(at, close - at), span, via::kInterpreter);
+      at = close;
+    }
+    return;
+  }
   if (program == "tclsh" || program == "wish" || program == "expect") {
     // Tcl: exec and what follows on the line.
     for (std::size_t at = text.find("exec "); at != string_view::npos; at = text.find("exec ", at)) {
@@ -195,10 +208,11 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
     const char quote = text[at];
     if (quote != '"' && quote != '\'' && quote != '`') continue;
     std::size_t stop = at + 1;
-    while (stop < text.size() && text[stop] != quote) stop += text[stop] == '\\' && stop + 1 < text.size() ? 2u : 1u;
+    const char closing = quote == '`' && program == "m4" ? '\'' : quote;
+    while (stop < text.size() && text[stop] != closing) stop += text[stop] == '\\' && stop + 1 < text.size() ? 2u : 1u;
     if (stop >= text.size()) break;
     const bool sigil = at > 1 && text[at - 2] == '~';  // Elixir's ~c"..."
-    const bool lisp_path = at > 1 && text[at - 2] == '#' && text[at - 1] == 'P';  // #P"/srv/data/"
+    const bool lisp_path = at > 1 && text[at - 2] == '#' && lower(text[at - 1]) == 'p';  // #P"/srv/data/"
     string_view name = name_before(text, sigil || lisp_path ? at - 2 : at);
     if (at > 9 && ends_with(trim(text.substr(0, at)), "new String[]{")) name = name_before(text, text.rfind("new", at));  // exec(new String[]{"rm", "x"})
     Word literal = code;
@@ -240,7 +254,10 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
     while (starts_with(after, "))")) after.remove_prefix(1);
     const bool quoted = quote == '`' && program == "julia" && sign > 0 && holds("(,", text[sign - 1]);  // Julia: pipeline(a, `rm x`)
     const bool runs = quoted || one_of(name, kRuns) || starts_with(tail, ".execute") || starts_with(tail, ".!") || starts_with(tail, ").!");
-    const bool recursive = one_of(name, kDeletes) || (name == "delete" && starts_with(trim(tail.substr(0, tail.find_first_of("rf\n)"))), ",")) || starts_with(after, ").deleteDir") || starts_with(tail, ".deleteDir") || starts_with(after, ").deleteRecursively") || (one_of(name, "File. File") && holds_any(text, {"file-seq"}) && holds_any(text, {".delete", "delete-file"})) || (name == "rmdir" && starts_with(tail, ",")) || (name == "rm" && tail.substr(0, 64).find("recursive") != string_view::npos);
+    const string_view before = name.empty() ? string_view() : text.substr(0, static_cast<std::size_t>(name.data() - text.data()));
+    const bool folder_call = name == "Delete" && ends_with(before, "Directory.");  // .NET
+    const bool tree_walk = one_of(name, "nftw ftw fts_open") && holds_any(text, {"remove(", "unlink(", "rmdir("});
+    const bool recursive = folder_call || tree_walk || one_of(name, kDeletes) || (name == "delete" && starts_with(trim(tail.substr(0, tail.find_first_of("rf\n)"))), ",")) || starts_with(after, ").deleteDir") || starts_with(tail, ".deleteDir") || starts_with(after, ").deleteRecursively") || (one_of(name, "File. File") && holds_any(text, {"file-seq"}) && holds_any(text, {".delete", "delete-file"})) || (name == "rmdir" && starts_with(tail, ",")) || (name == "rm" && tail.substr(0, 64).find("recursive") != string_view::npos);
     const bool listed = one_of(name, "ls! ls wildcard wildcard! glob dir list_files listdir readdir file-seq eachFile eachFileRecurse listDirectory getDirectoryContents") ||
                         (walks && one_of(name, "of get File File. Path new Paths toPath io.file file listdir")) || (name == "popen" && (starts_with(literal.text, "ls ") || starts_with(literal.text, "find ")));
     const bool statement = tools::starts_like_sql(trim(literal.text)) && holds(trim(literal.text), ' ');
@@ -266,6 +283,7 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
         // Command::new("rm").arg("-rf").args(["/"])
         if (text[next] == ')') next = text.find('(', next) == string_view::npos ? text.size() : text.find('(', next) + 1;
         while (next < text.size() && (holds(", \t\n[(", text[next]) || text[next] == 'c')) ++next;
+        if (starts_with(text.substr(next), "list ")) next += 5;
         while (starts_with(text.substr(next), "nil ") || starts_with(text.substr(next), "t ")) next += text[next] == 'n' ? 4u : 2u;  // Emacs: (call-process "rm" nil nil nil "-rf")
         if (next < text.size() && holds(" ,(", text[next - 1]) && (is_name_start(text[next]) || holds("$(*", text[next])) && starts_with(line, "rm ")) line = tree_.join(tree_.join(tree_.copy(""), line), " \x01");
         if (next >= text.size() || (text[next] != '"' && text[next] != '\'')) break;

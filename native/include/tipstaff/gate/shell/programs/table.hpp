@@ -295,7 +295,7 @@ inline constexpr Row kRows[] = {
     {Handler::inline_code, "lua luajit rscript raku clj jshell r julia groovy elixir erl ghc runghc guile sbcl osascript swift "
      "scala kotlin gnuplot octave racket clojure bb ocaml nim crystal octave-cli matlab maxima gp gap scilab scilab-cli scilab-adv-cli wolframscript math csi "
      "chibi-scheme gosh ecl clisp ccl abcl mit-scheme janet fennel factor gforth swipl gprolog yap pike jimsh texlua luau rep escript amm scala-cli raco newlisp jconsole "
-     "dyalog apl chez scheme io qore falcon kotlinc-jvm jython-console rakudo littler frege eta idl gdl"},
+     "dyalog apl chez scheme io qore falcon kotlinc-jvm jython-console rakudo littler frege eta idl gdl m4 erb"},
     {Handler::code_option, "nu xonsh elvish"},
     {Handler::php, "php"},
     {Handler::awk, Output::filter, "awk gawk mawk nawk"},
