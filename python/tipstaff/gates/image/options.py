@@ -70,14 +70,14 @@ class OptionNames:
         short = sum(1 for name in self._bits if self.letter(name))
         table = hashed([(name, (number,)) for number, (name, _) in enumerate(named) if number >= short])
         hashes = {entry[1][0]: entry[0] for entry in table if entry is not None}
-        first, _ = sections.extend(
+        first, _ = sections.shared(
             "flags",
             [
                 (sections.text(name), bit, self._start(name), hashes.get(number, 0))
                 for number, (name, bit) in enumerate(named)
             ],
         )
-        extent = sections.extend("options", [(NOTHING,) if entry is None else entry[1] for entry in table])
+        extent = sections.shared("options", [(NOTHING,) if entry is None else entry[1] for entry in table])
         letters = _bits_of(self.letter(name) for name, _ in named[:short])
         # Where one dash is before every name, a letter's option begins as the others do.
         begun = named if self.style == "single" else named[short:]

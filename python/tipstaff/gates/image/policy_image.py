@@ -137,7 +137,7 @@ class _Compiler:
             )
             entries.append((word, (self._image.text(word), *candidates, *masks, guard)))
         table = hashed(entries)
-        buckets = self._image.extend(
+        buckets = self._image.shared(
             "buckets",
             [
                 (0, NOTHING, 0, 0, NOTHING, NOTHING, NOTHING) if entry is None else (entry[0], *entry[1])
