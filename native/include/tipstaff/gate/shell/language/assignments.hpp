@@ -152,6 +152,60 @@ inline bool overrides_protection(string_view name) noexcept {
   return false;
 }
 
+inline string_view unquoted_value(string_view text) noexcept {
+  if (text.size() > 1 && (text[0] == '"' || text[0] == '\'')) return text.substr(1, text.find(text[0], 1) - 1);
+  return text;
+}
+
+inline string_view quoted_for_shell(Tree& tree, string_view text) noexcept {
+  const bool single = !holds(text, '\'');
+  return tree.join(tree.join(tree.copy(single ? "'" : "\""), text), single ? "'" : "\"");
+}
+
+// Variables that hold options of a program, which may name code or a file of code: NODE_OPTIONS='--require FILE'.
+struct OptionVariable {
+  string_view names, prefix, signs;  // one of the signs must be there
+};
+
+inline constexpr OptionVariable kOptionVariables[] = {
+    {"TAR_OPTIONS", "tar ", "action command compress script"}, {"NODE_OPTIONS", "node ", "-r --require --import --eval --loader"},
+    {"PERL5OPT", "perl ", "-e -M -d"}, {"RUBYOPT", "ruby ", "-r -e"}, {"PYTHONSTARTUP", "python ", "/ ."}, {"LUA_INIT", "lua -e ", "( @"},
+    {"PERL5DB", "perl -e ", "( {"}, {"R_PROFILE R_PROFILE_USER", "Rscript ", "/ ."}, {"PSQLRC", "psql -f ", "/ ."},
+    {"GOFLAGS", "go build ", "-toolexec -exec"}, {"FZF_DEFAULT_OPTS", "fzf ", "execute become preview"}, {"MAKEFLAGS GNUMAKEFLAGS", "make -f /dev/null ", "--eval"},
+    {"JAVA_TOOL_OPTIONS _JAVA_OPTIONS JDK_JAVA_OPTIONS MAVEN_OPTS GRADLE_OPTS SBT_OPTS", "java ", "-XX:OnError -XX:OnOutOfMemoryError"},
+};
+
+inline bool ShellReader::read_option_variable(string_view name, const Value& value, Span span) noexcept {
+  for (const OptionVariable& known : kOptionVariables) {
+    if (!one_of(name, known.names)) continue;
+    bool signed_so = false;
+    for (string_view signs = known.signs; !signs.empty() && !signed_so;) {
+      const std::size_t blank = signs.find(' ');
+      signed_so = value.text.find(signs.substr(0, blank)) != string_view::npos;
+      signs = blank == string_view::npos ? string_view() : signs.substr(blank + 1);
+    }
+    if (!signed_so) return true;
+    Invocation in;
+    in.node = frame_.node;
+    in.carrier = in.command = frame_.carrier;
+    in.via = frame_.via | via::kScheduled;
+    in.cwd = session_.cwd;
+    in.span = span;
+    Nested options;
+    options.via = via::kEvaluated;
+    string_view code = value.text;
+    if (ends_with(known.prefix, "-e ")) code = quoted_for_shell(tree_, code);
+    // -XX:OnError="COMMAND", -toolexec='COMMAND': the rest of it is for a shell.
+    if (const std::size_t hook = code.find("OnError="); hook != string_view::npos) code = unquoted_value(code.substr(hook + 8));
+    else if (const std::size_t memory = code.find("OnOutOfMemoryError="); memory != string_view::npos) code = unquoted_value(code.substr(memory + 19));
+    else if (const std::size_t tool = code.find("exec="); known.prefix == "go build " && tool != string_view::npos) code = unquoted_value(code.substr(tool + 5));
+    else code = tree_.join(tree_.copy(known.prefix), code);
+    nested(in, code, span, options);
+    return true;
+  }
+  return false;
+}
+
 // Variables whose text some program runs.
 inline void ShellReader::read_code_variable(string_view name, const Value& value, Span span) noexcept {
   if (names_database(name) || (one_of(name, kTargets) && is_feared_name(value.text))) session_.names_environment = true;
@@ -168,6 +222,7 @@ inline void ShellReader::read_code_variable(string_view name, const Value& value
     emit_file("@assign", word, false, frame_.carrier, frame_.via, session_.cwd);
     return;
   }
+  if (read_option_variable(name, value, span)) return;
   const bool setting = starts_with(name, "GIT_CONFIG_VALUE_") && value.text.find(": ") == string_view::npos;  // no header
   if (value.text.empty() ||
       (!setting && !one_of(name, "PROMPT_COMMAND GIT_SSH_COMMAND GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_PAGER GIT_EXTERNAL_DIFF PAGER "
@@ -175,7 +230,9 @@ inline void ShellReader::read_code_variable(string_view name, const Value& value
                     "BAT_PAGER DELTA_PAGER GH_PAGER AWS_PAGER SYSTEMD_PAGER SYSTEMD_EDITOR SUDO_EDITOR SUDO_ASKPASS KUBE_EDITOR "
                     "RSYNC_RSH CVS_RSH SVN_SSH SVN_EDITOR HGEDITOR GIT_PROXY_COMMAND FCEDIT PSQL_EDITOR PSQL_PAGER GH_EDITOR "
                     "BORG_RSH BORG_PASSCOMMAND RESTIC_PASSWORD_COMMAND RCLONE_PASSWORD_COMMAND RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER "
-                    "RUSTDOC GIT_SSH CC CXX LD CMAKE_C_COMPILER_LAUNCHER CMAKE_CXX_COMPILER_LAUNCHER GOFLAGS_TOOLEXEC"))) {
+                    "RUSTDOC GIT_SSH CC CXX LD CMAKE_C_COMPILER_LAUNCHER CMAKE_CXX_COMPILER_LAUNCHER FZF_DEFAULT_COMMAND "
+                    "AR RANLIB NM OBJCOPY STRIP HOSTCC HOSTCXX CCACHE_PREFIX DISTCC_CMDLIST SHELL_WRAPPER TERMINAL DIFFPROG MERGE P4EDITOR "
+                    "P4DIFF P4MERGE CVSEDITOR BZR_EDITOR HG_EDITOR SYSTEMD_SSH_ASKPASS GIT_LFS_SSH PERLDOC_PAGER RI_PAGER IRB_PAGER"))) {
     return;
   }
   Invocation in;
@@ -203,6 +260,11 @@ inline void ShellReader::read_code_variable(string_view name, const Value& value
     const Stream content = load(file, session_.cwd);
     if (content.kind == Stream::known) nested_stream(in, content, options, Dialect::shell);
     return;
+  }
+  // An editor is given the file last: one that it writes over or deletes is a file that someone edits.
+  if (ends_with(name, "EDITOR") || one_of(name, "VISUAL")) {
+    const string_view program = base_name(value.text.substr(0, value.text.find(' ')));
+    if (one_of(program, "truncate cp mv ln rm shred dd unlink")) return nested(in, tree_.join(tree_.join(tree_.copy(""), value.text), " /etc/fstab"), span, options);
   }
   // A bare program is what it mostly is, and nothing to judge.
   if (holds(value.text, ' ')) return nested(in, value.text, span, options);

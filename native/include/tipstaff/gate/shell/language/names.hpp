@@ -81,6 +81,15 @@ inline bool ShellReader::run_under_other_name(Invocation& in, string_view progra
     before[count++] = "kill";
     before[count++] = "-1";
     skip = in.count;
+  } else if (session_.files.size() != 0 && !holds(written, '/')) {
+    // A program that this very text copied, or made a link to, under the name of another in a folder of PATH.
+    for (std::uint32_t i = 0; i < session_.files.size() && count == 0; ++i) {
+      const WrittenFile& file = session_.files[i];
+      if (file.content.kind != Stream::file || base_name(file.path) != written) continue;
+      const string_view other = base_name(file.content.text);
+      if (other != written && is_feared(other)) before[count++] = other;
+    }
+    if (count == 0) return false;
   } else {
     return false;
   }

@@ -65,6 +65,7 @@ class ShellReader {
   bool declares(std::uint32_t mark) noexcept;
   void read_index(string_view text) noexcept;
   void read_code_variable(string_view name, const Value& value, Span span) noexcept;
+  bool read_option_variable(string_view name, const Value& value, Span span) noexcept;
   Trial trial_environment() noexcept;
   Trial trial_words(const Invocation& in) noexcept;
   void set_for_command(string_view name, const Value& value) noexcept;
@@ -256,6 +257,7 @@ class ShellReader {
   void run_playbook(Invocation& in) noexcept;
   void run_compiler(Invocation& in) noexcept;
   void run_at_startup(string_view path, const Stream& content, Span span) noexcept;
+  void run_launch_list(Invocation& in, string_view text, Span span) noexcept;
   void set_package_scripts(Invocation& in, std::uint32_t from) noexcept;
   void run_stored_script(Invocation& in, string_view name, string_view code, Span span) noexcept;
   void run_stored_alias(Invocation& in, const Program& program) noexcept;
@@ -263,6 +265,7 @@ class ShellReader {
   // shell/programs/carried.hpp
   void run_carried(Invocation& in) noexcept;
   void run_loaded(Invocation& in, string_view program, std::uint32_t files) noexcept;
+  void generate(Invocation& in, string_view text) noexcept;
   void read_loaded(Invocation& in, const Stream& content, Dialect dialect) noexcept;
 
   // shell/programs/clients.hpp

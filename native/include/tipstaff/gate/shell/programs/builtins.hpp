@@ -36,6 +36,9 @@ inline void ShellReader::declare(const Invocation& in) noexcept {
     if (word.text.size() > 1 && word.text[0] == '-' && equals == string_view::npos) {
       refers = refers || (holds(word.text, 'n') && one_of(text_of(in, 0), "declare typeset local"));
     }
+    if (equals == string_view::npos && is_name(word.text)) {  // export NODE_OPTIONS: what the file that it names holds by now
+      if (const Variable* const given = session_.find(word.text); given != nullptr && given->count != 0) read_option_variable(word.text, session_.values(*given)[0], word.span);
+    }
     if (equals == string_view::npos || word.text[0] == '-') continue;
     string_view name = word.text.substr(0, equals);
     const bool more = ends_with(name, "+");

@@ -103,9 +103,12 @@ inline constexpr LoadedFile kLoadedFiles[] = {
     {"nodemon", "nodemon.json", Dialect::prose}, {"lint-staged", ".lintstagedrc .lintstagedrc.json", Dialect::prose}, {"tmux", ".tmux.conf", Dialect::prose},
     {"meson", "meson.build", Dialect::make}, {"dotnet csc mcs", "*.cs", Dialect::make},
     {"nix nix-shell nix-build nixos-rebuild home-manager", "*.nix", Dialect::prose}, {"cmake ctest", "CMakeLists.txt *.cmake", Dialect::make},
-    {"cargo", "build.rs", Dialect::make}, {"go mage", "magefile.go *_test.go", Dialect::make}, {"sbt", "build.sbt", Dialect::make},
+    {"cargo", "build.rs", Dialect::make}, {"go mage", "magefile.go *_test.go *.go", Dialect::make}, {"sbt", "build.sbt", Dialect::make},
     {"gradle gradlew", "*.gradle *.gradle.kts", Dialect::make}, {"zig", "build.zig", Dialect::make}, {"mix iex", "mix.exs", Dialect::make},
     {"rscript r", ".Rprofile", Dialect::make}, {"nextflow", "*.nf nextflow.config", Dialect::make}, {"nvim vim", "init.lua .nvimrc .exrc", Dialect::make},
+    {"pdflatex latex tex pdftex xelatex xetex lualatex luatex latexmk tectonic lualatex-dev", "*.tex *.sty *.cls .latexmkrc latexmkrc", Dialect::make},
+    {"ejs mustache handlebars hbs pug nunjucks eta liquid j2 jinja2 jinjanate jinja2-cli minijinja-cli gomplate tera mako-render cookiecutter copier plop hygen cheetah haml slimrb tilt mdbook quarto jupyter papermill",
+     "*.ejs *.j2 *.jinja *.jinja2 *.pug *.njk *.tmpl *.tpl *.mako *.liquid *.haml *.slim *.hbs *.eta hooks.py pre_gen_project.py post_gen_project.py copier.yml plopfile.js *.qmd", Dialect::make},
     {"git", "pre-commit post-commit pre-push commit-msg post-checkout post-merge pre-rebase prepare-commit-msg", Dialect::shell},
 };
 
@@ -119,11 +122,41 @@ inline bool is_loaded(string_view name, string_view names) noexcept {
   return false;
 }
 
+// Files of services that run commands when something is pushed.
+inline bool is_pipeline(string_view path) noexcept {
+  return is_loaded(base_name(path), ".gitlab-ci.yml .travis.yml Jenkinsfile .drone.yml .woodpecker.yml bitbucket-pipelines.yml azure-pipelines.yml cloudbuild.yaml buildspec.yml appveyor.yml "
+                                    "codemagic.yaml .cirrus.yml pipeline.yml fly.toml netlify.toml vercel.json amplify.yml wercker.yml .semaphore.yml") ||
+         path.find(".github/workflows/") != string_view::npos || path.find(".circleci/") != string_view::npos || path.find(".buildkite/") != string_view::npos || path.find(".gitea/workflows/") != string_view::npos;
+}
+
 inline bool is_test_source(string_view name) noexcept {
   return is_loaded(name, "conftest.py test_*.py *_test.py *_test.go *.test.js *.test.ts *.spec.js *.spec.ts *_spec.rb *Test.php");
 }
 
+// go generate: the lines after //go:generate.
+inline void ShellReader::generate(Invocation& in, string_view text) noexcept {
+  constexpr string_view kMark = "//go:generate ";
+  Nested options;
+  options.via = via::kScript;
+  options.subshell = true;
+  for (std::size_t at = text.find(kMark); at != string_view::npos; at = text.find(kMark, at)) {
+    at += kMark.size();
+    nested(in, text.substr(at, text.find('\n', at) - at), in.span, options);
+  }
+}
+
 inline void ShellReader::run_loaded(Invocation& in, string_view program, std::uint32_t files) noexcept {
+  // A pipeline that is pushed runs elsewhere, in a machine made for it: what it does to services counts.
+  bool pushes = false;
+  for (std::uint32_t i = 1; program == "git" && i < in.count && !pushes; ++i) pushes = text_of(in, i) == "push";
+  for (std::uint32_t i = 0; pushes && i < files && i < session_.files.size(); ++i) {
+    const WrittenFile file = session_.files[i];
+    if (file.content.kind != Stream::known || !is_pipeline(file.path)) continue;
+    const std::uint32_t way = in.via;
+    in.via |= via::kFresh | via::kContainer;
+    read_loaded(in, file.content, Dialect::prose);
+    in.via = way;
+  }
   // docker build -f FILE: its lines run in the image that is built.
   const bool images = one_of(program, "docker podman") && in.count > 1 && one_of(text_of(in, 1), "build buildx image builder");
   for (const LoadedFile& loaded : kLoadedFiles) {
@@ -138,7 +171,9 @@ inline void ShellReader::run_loaded(Invocation& in, string_view program, std::ui
       if (!named) continue;
       const std::uint32_t way = in.via;
       if (is_test_source(base_name(file.path)) && trial_environment() != Trial::denied) in.via |= via::kTrial;  // its database is one of tests
-      if (program == "cmake") read_cmake(in, file.content.text, in.span, true);
+      if (program == "go" && in.count > 1 && text_of(in, 1) == "generate") {
+        generate(in, file.content.text);
+      } else if (program == "cmake") read_cmake(in, file.content.text, in.span, true);
       else read_loaded(in, file.content, loaded.dialect);
       in.via = way;
     }

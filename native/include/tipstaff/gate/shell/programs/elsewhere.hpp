@@ -139,21 +139,52 @@ inline void ShellReader::run_compiler(Invocation& in) noexcept {
   if (from_input && in.input.kind == Stream::known) read_texts_of(in, in.input.text, in.input.span, 0);
 }
 
-enum class Started : std::uint8_t { nothing, shell, git, unit, python, vim, tasks };
+enum class Started : std::uint8_t { nothing, shell, git, unit, python, ruby, texts, lines, tasks, launch };
 
 inline Started started_by(string_view path) noexcept {
   const std::size_t slash = path.rfind('/');
   const string_view name = slash == string_view::npos ? path : path.substr(slash + 1);
   if (one_of(name, ".bashrc .bash_profile .bash_login .bash_logout .profile .zshrc .zprofile .zshenv .zlogin .zlogout .kshrc .cshrc .tcshrc .envrc "
-                   "config.fish .xinitrc .xprofile .xsession .bash_aliases .zsh_aliases bashrc zshrc profile")) {
+                   "rc.local config.fish .xinitrc .xprofile .xsession .bash_aliases .zsh_aliases bashrc zshrc profile")) {
     return Started::shell;
   }
+  if (ends_with(path, ".ssh/rc")) return Started::shell;
+  for (const string_view folder : {"/etc/profile.d/", "/fish/conf.d/", "/fish/functions/", "/etc/cron.daily/", "/etc/cron.hourly/", "/etc/cron.weekly/", "/etc/cron.monthly/", "/dispatcher.d/",
+                                   "/update-motd.d/", "/etc/init.d/", "/system-sleep/", "/initramfs-tools/", "/plasma-workspace/env/"})
+    if (path.find(folder) != string_view::npos) return Started::shell;
   if (name == ".gitconfig" || (name == "config" && (ends_with(path, ".git/config") || ends_with(path, "/git/config")))) return Started::git;
   if (ends_with(name, ".service") || ends_with(name, ".desktop")) return Started::unit;
   if (one_of(name, "sitecustomize.py usercustomize.py") || ends_with(name, ".pth")) return Started::python;
-  if (one_of(name, ".vimrc .gvimrc .exrc .nvimrc init.vim vimrc _vimrc")) return Started::vim;
+  if (one_of(name, ".irbrc .pryrc")) return Started::ruby;
+  if (ends_with(name, ".plist")) return Started::launch;
+  if (one_of(name, ".emacs init.el .Rprofile Rprofile.site startup.jl .iex.exs .ghci .guile .sbclrc init.lua .hammerspoon .wezterm.lua")) return Started::texts;
+  if (one_of(name, ".psqlrc .sqliterc .gdbinit .lldbinit .tmux.conf tmux.conf .screenrc .xbindkeysrc sxhkdrc .lftprc devcontainer.json .lessfilter .procmailrc .forward") ||
+      ends_with(name, ".rules") || ends_with(path, "/i3/config") || ends_with(path, "/sway/config") || ends_with(path, ".ssh/config") || path.find("/logrotate.d/") != string_view::npos ||
+      path.find("/apt.conf.d/") != string_view::npos || ends_with(name, ".hook")) return Started::lines;
+  if (one_of(name, ".vimrc .gvimrc .exrc .nvimrc init.vim vimrc _vimrc")) return Started::texts;
   if (ends_with(path, ".vscode/tasks.json")) return Started::tasks;
   return Started::nothing;
+}
+
+// The words of ProgramArguments in a list of launchd's are a command.
+inline void ShellReader::run_launch_list(Invocation& in, string_view text, Span span) noexcept {
+  std::size_t at = text.find("<key>Program");
+  if (at == string_view::npos || !holds_any(text.substr(at), {"<array>"})) return;
+  const std::size_t end = text.find("</array>", at);
+  string_view line = tree_.copy("");
+  for (at = text.find("<string>", at); at < end && at != string_view::npos; at = text.find("<string>", at)) {
+    at += 8;
+    const std::size_t close = text.find("</string>", at);
+    if (close == string_view::npos) return;
+    const string_view word = text.substr(at, close - at);
+    const bool quotes = holds(word, ' ') && !holds(word, '\'');
+    line = tree_.join(tree_.join(tree_.join(line, quotes ? " '" : " "), word), quotes ? "'" : "");
+    at = close;
+  }
+  Nested options;
+  options.via = via::kScheduled | via::kScript;
+  options.subshell = true;
+  nested(in, line, span, options);
 }
 
 // What a file would run later, unasked: a shell's start-up file at the next login, with what its aliases stand for; git's
@@ -172,7 +203,10 @@ inline void ShellReader::run_at_startup(string_view path, const Stream& content,
   options.via = via::kScheduled | via::kScript;
   options.subshell = true;
   if (kind == Started::python) return other_dialect(in, Dialect::python, content.text, span, via::kScheduled | via::kScript);
-  if (kind == Started::vim) return read_texts_of(in, content.text, span, 0);
+  if (kind == Started::ruby) return other_dialect(in, Dialect::ruby, content.text, span, via::kScheduled | via::kScript);
+  if (kind == Started::texts) return read_texts_of(in, content.text, span, 0);
+  if (kind == Started::lines) return read_loaded(in, content, Dialect::prose);
+  if (kind == Started::launch) return run_launch_list(in, content.text, span);
   if (kind == Started::tasks) {  // when the folder is opened
     if (holds_any(content.text, {"folderOpen"})) read_loaded(in, content, Dialect::prose);
     return;

@@ -105,6 +105,8 @@ inline bool begins_with_nothing(string_view text) noexcept {
   return starts_with(text, "\"\"") || starts_with(text, "''");
 }
 
+inline constexpr string_view kTexEngines = "pdflatex latex tex pdftex xelatex xetex lualatex luatex luahbtex latexmk tectonic context";
+
 // Where inline code is: in options, or in the input.
 inline void ShellReader::run_inline(Invocation& in) noexcept {
   constexpr string_view kOptions = "-e -E --eval -eval --execute -exec -c -x --expression -le -ex eval -batch -r -b -g --batch-string -code --python-expr";
@@ -137,6 +139,9 @@ inline void ShellReader::run_inline(Invocation& in) noexcept {
     read_texts_of(in, code.text, code.span, code.flags);
     seen = true;
   }
+  for (std::uint32_t i = 1; i < in.count; ++i) {  // pdflatex '\write18{rm x}'
+    if (const Word code = argument(in, i); starts_with(code.text, "\\")) read_texts_of(in, code.text, code.span, code.flags), seen = true;
+  }
   if (!seen) run_compiler(in);
 }
 
@@ -168,6 +173,20 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
       at = close;
     }
     return;
+  }
+  // TeX: \write18{rm x}, \input{|"rm x"}
+  for (std::size_t at = text.find("write18"); at != string_view::npos; at = text.find("write18", at)) {
+    at += 7;
+    std::size_t open = at;
+    while (open < text.size() && holds(" {", text[open])) ++open;
+    Word shell = code;
+    shell.text = text.substr(open, text.find('}', open) - open);
+    if (open > at) code_word(in, shell, Nested{}, Dialect::shell);
+  }
+  for (std::size_t at = text.find("|\""); at != string_view::npos && one_of(program, kTexEngines); at = text.find("|\"", at + 2)) {
+    Word shell = code;
+    shell.text = text.substr(at + 2, text.find('"', at + 2) - at - 2);
+    code_word(in, shell, Nested{}, Dialect::shell);
   }
   if (program == "tclsh" || program == "wish" || program == "expect") {
     // Tcl: exec and what follows on the line.
@@ -256,8 +275,9 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
     const bool runs = quoted || one_of(name, kRuns) || starts_with(tail, ".execute") || starts_with(tail, ".!") || starts_with(tail, ").!");
     const string_view before = name.empty() ? string_view() : text.substr(0, static_cast<std::size_t>(name.data() - text.data()));
     const bool folder_call = name == "Delete" && ends_with(before, "Directory.");  // .NET
-    const bool tree_walk = one_of(name, "nftw ftw fts_open") && holds_any(text, {"remove(", "unlink(", "rmdir("});
-    const bool recursive = folder_call || tree_walk || one_of(name, kDeletes) || (name == "delete" && starts_with(trim(tail.substr(0, tail.find_first_of("rf\n)"))), ",")) || starts_with(after, ").deleteDir") || starts_with(tail, ".deleteDir") || starts_with(after, ").deleteRecursively") || (one_of(name, "File. File") && holds_any(text, {"file-seq"}) && holds_any(text, {".delete", "delete-file"})) || (name == "rmdir" && starts_with(tail, ",")) || (name == "rm" && tail.substr(0, 64).find("recursive") != string_view::npos);
+    const bool tree_walk = one_of(name, "nftw ftw fts_open") && holds_any(text, {"remove(", "unlink(", "rmdir(", "delete-file", "delete_file"});
+    const bool finder = program == "osascript" && one_of(name, "Path file folder alias item disk") && holds_any(before.substr(before.size() < 48 ? 0 : before.size() - 48), {"delete"});
+    const bool recursive = folder_call || tree_walk || finder || one_of(name, kDeletes) || (name == "delete" && starts_with(trim(tail.substr(0, tail.find_first_of("rf\n)"))), ",")) || starts_with(after, ").deleteDir") || starts_with(tail, ".deleteDir") || starts_with(after, ").deleteRecursively") || (one_of(name, "File. File") && holds_any(text, {"file-seq"}) && holds_any(text, {".delete", "delete-file"})) || (name == "rmdir" && starts_with(tail, ",")) || (name == "rm" && tail.substr(0, 64).find("recursive") != string_view::npos);
     const bool listed = one_of(name, "ls! ls wildcard wildcard! glob dir list_files listdir readdir file-seq eachFile eachFileRecurse listDirectory getDirectoryContents") ||
                         (walks && one_of(name, "of get File File. Path new Paths toPath io.file file listdir")) || (name == "popen" && (starts_with(literal.text, "ls ") || starts_with(literal.text, "find ")));
     const bool statement = tools::starts_like_sql(trim(literal.text)) && holds(trim(literal.text), ' ');

@@ -295,7 +295,9 @@ inline constexpr Row kRows[] = {
     {Handler::inline_code, "lua luajit rscript raku clj jshell r julia groovy elixir erl ghc runghc guile sbcl osascript swift "
      "scala kotlin gnuplot octave racket clojure bb ocaml nim crystal octave-cli matlab maxima gp gap scilab scilab-cli scilab-adv-cli wolframscript math csi "
      "chibi-scheme gosh ecl clisp ccl abcl mit-scheme janet fennel factor gforth swipl gprolog yap pike jimsh texlua luau rep escript amm scala-cli raco newlisp jconsole "
-     "dyalog apl chez scheme io qore falcon kotlinc-jvm jython-console rakudo littler frege eta idl gdl m4 erb"},
+     "dyalog apl chez scheme io qore falcon kotlinc-jvm jython-console rakudo littler frege eta idl gdl m4 erb "
+     "pdflatex latex tex pdftex xelatex xetex lualatex luatex luahbtex latexmk tectonic j2 jinja2 jinjanate minijinja-cli ejs mustache handlebars hbs pug "
+     "nunjucks eta liquid gomplate tera mako-render cheetah haml slimrb"},
     {Handler::code_option, "nu xonsh elvish"},
     {Handler::php, "php"},
     {Handler::awk, Output::filter, "awk gawk mawk nawk"},

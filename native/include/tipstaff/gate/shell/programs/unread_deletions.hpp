@@ -159,12 +159,16 @@ inline void ShellReader::delete_unread(Invocation& in, string_view text, Span sp
     if (name == "files") deletes = begin > 0 && text[begin - 1] == '/' && holds_text(text, "delete-directory/files");
     const bool walker = !deletes && walks && one_of(name, kWalkers) && (name.size() > 4 || (begin > 6 && text.substr(begin - 6, 6) == "Files."));
     const bool one = !deletes && one_of(name, "remove removeFile deleteFile delete-file file_delete Remove remove_file unlink delete");
+    // Gradle's delete takes folders with what is in them: delete file('x'), delete System.getProperty('user.home') + '/x'
+    const bool tree = name == "delete" && one_of(in.command == kNone ? string_view() : string_view(tree_.command(in.command).program), "gradle gradlew groovy");
     if (!deletes && !walker && !one) continue;
     if (begin > 3 && one_of(text.substr(begin - 4, 4), "def  fun ")) continue;
     string_view expression;
     if (called && !trim(call.substr(1)).empty()) {
       expression = trim(call.substr(1));
       if (const std::size_t label = expression.find(':'); label != string_view::npos && label < 12 && is_name(expression.substr(0, label))) expression = trim(expression.substr(label + 1));  // atPath:
+    } else if (tree && !called) {
+      expression = trim(rest.substr(0, argument_end(rest, 0)));
     } else if (begin > 0 && !called && open < text.size() && (text[open] == '$' || text.rfind('(', begin) != string_view::npos) && !one && holds("(/\"$abcdefghijklmnopqrstuvwxyz'", text[open])) {
       expression = trim(rest.substr(0, argument_end(rest, 0)));  // (delete-tree x)
     } else if (begin > 0 && (holds(".>&", text[begin - 1]) || text[begin - 1] == ' ')) {
@@ -181,7 +185,7 @@ inline void ShellReader::delete_unread(Invocation& in, string_view text, Span sp
     if (one && (path.has(word_flag::kUnknown) || !starts_with(path.text, reader_.surroundings->home))) continue;
     Nested options;
     options.via = via::kInterpreter | via::kEvaluated;
-    path.text = path.has(word_flag::kUnknown) ? string_view("rm -r -f \x01") : tree_.join(tree_.join(tree_.copy(one ? "rm -f '" : "rm -r -f '"), path.text), walker ? "'/*" : "'");
+    path.text = path.has(word_flag::kUnknown) ? string_view("rm -r -f \x01") : tree_.join(tree_.join(tree_.copy(one && !tree ? "rm -f '" : "rm -r -f '"), path.text), walker ? "'/*" : "'");
     path.flags &= static_cast<std::uint16_t>(~word_flag::kUnknown);
     code_word(in, path, options, Dialect::shell);
   }

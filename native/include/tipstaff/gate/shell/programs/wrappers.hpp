@@ -31,7 +31,10 @@ inline void ShellReader::run_prefix(Invocation& in, const Program& program) noex
           continue;
         }
         const string_view sign = starts_with(word.text, "shell ") ? "shell " : starts_with(word.text, "platform shell ") ? "platform shell " : starts_with(word.text, "!") ? "!" : "";
-        if (sign.empty()) continue;
+        if (sign.empty()) {  // call (int)system("rm x"), expr -- unlink("x")
+          if (one_of(language, "call print p expr expression e eval compile")) read_texts_of(in, word.text, word.span, word.flags);
+          continue;
+        }
         word.text.remove_prefix(sign.size());
         code_word(in, word, Nested{}, Dialect::shell);
       }
