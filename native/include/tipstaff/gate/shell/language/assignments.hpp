@@ -76,6 +76,7 @@ inline bool ShellReader::read_assignment(std::uint32_t mark) noexcept {
   } else {
     Pieces pieces;
     if (pos_ < end_ && *pos_ == '~') read_tilde(pieces);
+    if (pos_ + 1 < end_ && *pos_ == '<' && pos_[1] == '(') read_process_substitution(pieces);  // PYTHONSTARTUP=<(echo CODE)
     collect(pieces, Until::word, false);
     std::uint16_t quotes = 0;
     enumerate(pieces, false, [&](string_view text, std::uint16_t flags, bool) noexcept {
@@ -201,6 +202,12 @@ inline bool ShellReader::read_option_variable(string_view name, const Value& val
     else if (const std::size_t tool = code.find("exec="); known.prefix == "go build " && tool != string_view::npos) code = unquoted_value(code.substr(tool + 5));
     else code = tree_.join(tree_.copy(known.prefix), code);
     nested(in, code, span, options);
+    // --require FILE: what this very text wrote there.
+    const Dialect dialect = starts_with(known.prefix, "node") ? Dialect::node : starts_with(known.prefix, "ruby") ? Dialect::ruby : Dialect::prose;
+    for (std::uint32_t i = 0; dialect != Dialect::prose && i < session_.files.size(); ++i) {
+      const WrittenFile file = session_.files[i];
+      if (file.content.kind == Stream::known && value.text.find(base_name(file.path)) != string_view::npos) other_dialect(in, dialect, file.content.text, span, via::kScript);
+    }
     return true;
   }
   return false;
