@@ -353,6 +353,7 @@ inline bool read_value(Bytes text, std::size_t at, std::size_t after, Manner man
   const bool ends_line = past >= size || one_of(text[past], "\r\n\"'`&<") ||
                          (past > end && one_of(text[past], "#/|;-\\")) || next == '\\' ||
                          (one_of(next, ",;}]") && !manner.spaced) || (manner.flag && past > end) ||
+                         (past > end && !manner.spaced && next_field(text, past)) ||  // password=x sslmode=require
                          (past > end && after > 0 && is_blank(text[after - 1]));
   *out = {at, end, false, manner.colon || manner.flag || !manner.spaced, ends_line, false};
   return true;

@@ -103,7 +103,11 @@ inline bool is_location(Bytes data) noexcept {
 
 inline bool is_reference(Bytes data, const Knowledge& known) noexcept {
   if (known.list(references).begins(data)) return true;
-  if (known.list(file_endings).ends(data) && 3 * counts_of(data).digit <= data.size) return true;
+  if (known.list(file_endings).ends(data)) {
+    const Counts counts = counts_of(data);
+    const bool shouted = counts.lower > 0 && is_upper(data[data.size - 1]);  // 3x8y.H: no ending of a file
+    if (3u * counts.digit <= data.size && !shouted) return true;
+  }
   return ((data[0] == '/' || data[0] == '~' || (data.size > 1 && data[0] == '.' && data[1] == '/')) && is_wordy(data)) || is_location(data);
 }
 
@@ -321,6 +325,16 @@ inline bool is_number(Bytes data) noexcept {
   const std::size_t power = at;
   while (at < data.size && is_digit(data[at])) ++at;
   return at == data.size && at > power && at - power <= 3;
+}
+
+// Whether what follows a first sign is a name, or not a password: *args, !vault, &anchor.
+inline bool is_marked_name(Bytes data) noexcept {
+  const Counts counts = counts_of(data);
+  if (counts.digit < 2 || counts.lower == 0 || counts.upper == 0) return true;
+  for (std::size_t i = 1; i < data.size; ++i) {
+    if (!is_namely(data[i]) && !one_of(data[i], "-./:")) return false;
+  }
+  return true;
 }
 
 // Whether it opens nothing by its form alone: a time (2025-09-22T07:01:06Z), MySQL's or PostgreSQL's hash of a password, a

@@ -78,7 +78,7 @@ inline bool judged(Bytes data, const Value& value, Byte mode, const Knowledge& k
   if (value.strict && (matches_at(data, 0, "\\x") || is_setting(data))) return false;
   if (!value.quoted && matches_at(data, 0, "--")) return false;  // the next option
   if (!value.quoted) {
-    if (one_of(data[0], "!*&@") || holds(data, "=>") || holds(data, "->")) return false;
+    if ((one_of(data[0], "!*&@") && is_marked_name(data)) || holds(data, "=>") || holds(data, "->")) return false;
     for (std::size_t i = 0; i < data.size; ++i) {
       if (one_of(data[i], "([{")) return false;
     }

@@ -147,7 +147,7 @@ def _is_common(window: Sequence[frozenset[int]]) -> bool:
     letters = [{byte | 0x20 for byte in members} for members in window]
     if any(len(members) != 1 for members in letters):
         return False
-    data = bytes(min(members) for members in letters).decode("ascii")
+    data = bytes(min(members) for members in letters).decode("latin-1")
     return any(data in word for word in _COMMON_WORDS)
 
 

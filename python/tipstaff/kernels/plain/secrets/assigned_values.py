@@ -316,6 +316,7 @@ def read_value(
         or (past > end and text[past] in b"#/|;-\\")
         or text[end] == 0x5C
         or (text[end] in b",;}]" and not spaced)
+        or (past > end and not spaced and _next_field(text, past))  # password=x sslmode=require
         or (flag and past > end)
         or (past > end and text[after - 1] in BLANKS)
     )

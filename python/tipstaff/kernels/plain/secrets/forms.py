@@ -58,7 +58,9 @@ def is_reference(data: bytes, words: Words) -> bool:
     folded = data.lower()
     if any(folded.startswith(word) for word in words(REFERENCES)):
         return True
-    if any(folded.endswith(word) for word in words(FILE_ENDINGS)) and 3 * counts_of(data).digit <= len(data):
+    counts = counts_of(data)
+    shouted = counts.lower > 0 and data[-1] in UPPER  # 3x8y.H: no ending of a file
+    if any(folded.endswith(word) for word in words(FILE_ENDINGS)) and 3 * counts.digit <= len(data) and not shouted:
         return True
     return ((data[0] in b"/~" or data.startswith(b"./")) and is_wordy(data)) or is_location(data)
 
@@ -229,6 +231,13 @@ _SETTING: Final = re.compile(rb"[A-Z_][A-Z0-9_]{2,}=|[a-z_]{3,}=[0-9A-Za-z]")
 def is_setting(data: bytes) -> bool:
     """Return whether it sets a variable or an option: ``GUILE_AUTO_COMPILE=0``, ``attr_timeout=0``."""
     return _SETTING.match(data) is not None
+
+
+def is_marked_name(data: bytes) -> bool:
+    """Return whether what follows a first sign is a name, or not a password: ``*args``, ``!vault``, ``&anchor``."""
+    counts = counts_of(data)
+    named = all(byte in NAME or byte in b"-./:" for byte in data[1:])
+    return named or counts.digit < 2 or counts.lower == 0 or counts.upper == 0
 
 
 def is_harmless(data: bytes) -> bool:

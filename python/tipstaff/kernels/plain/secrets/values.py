@@ -13,6 +13,7 @@ from tipstaff.kernels.plain.secrets.forms import (
     is_harmless,
     is_header,
     is_identifier,
+    is_marked_name,
     is_name,
     is_name_like,
     is_reference,
@@ -81,7 +82,10 @@ def judge(data: bytes, value: Value, mode: int, words: Words, logs: Sequence[int
     if holds_any(data, words(OBVIOUS if wary else PLACEHOLDER)):
         return False
     if not value.quoted and (
-        data[0] in b"!*&@" or any(byte in b"([{" for byte in data) or b"=>" in data or b"->" in data
+        (data[0] in b"!*&@" and is_marked_name(data))
+        or any(byte in b"([{" for byte in data)
+        or b"=>" in data
+        or b"->" in data
     ):
         return False
     if not value.quoted and (b"::" in data or (data[0] == 0x23 and all(byte in LETTER for byte in data[1:]))):
