@@ -44,7 +44,7 @@ NOT_MADE = {
     "it may have been there": [
         "mkdir -p x && rm -rf x", "mkdir --parents x && rm -rf x", "mkdir -vp x && rm -rf x", "git init x && rm -rf x", "tar xf src.tgz && rm -rf src",
         "curl -O https://x.example/src.tgz && tar xf src.tgz && rm -rf src", "wget https://x.example/src && rm -rf src", "python -m venv x && rm -rf x",
-        "tar tf acme.tar && rm -rf acme", "tar cf acme.tar acme && rm -rf acme", "tar xf acme.tar -C /srv && rm -rf acme", "unzip -l acme.zip && rm -rf acme",
+        "tar tf acme.tar && rm -rf acme", "tar xf acme.tar -C /srv && rm -rf acme", "unzip -l acme.zip && rm -rf acme",
         f"git clone --unheard-of {URL} x && rm -rf x", "git -C /srv clone U x && rm -rf x",
     ],
     "it may have failed": [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tipstaff.gates.image.policy_image import DEFAULT_IMAGE
@@ -57,6 +57,7 @@ def lines(draw: st.DrawFn) -> str:
     return draw(st.sampled_from((" && ", " | ", "; ", "\n", " || ", " & "))).join(parts)
 
 
+@example("bsdunzip /opt/* -d /o", "/home/dev/proj")
 @given(lines(), st.sampled_from(("/home/dev/proj", "", "/home/dev")))
 @settings(max_examples=400, deadline=None)
 def test_the_short_way_leads_where_the_long_one_does(text: str, cwd: str) -> None:

@@ -29,7 +29,8 @@ inline void ShellReader::run_carried(Invocation& in) noexcept {
     const string_view next = program_name(argument(in, at));
     // Verbs of tools are called like programs, too: tool cp a b, tool kill JOB.
     const bool as_program = one_of(next, "sudo sh bash python python3 perl terraform kubectl docker psql mysql systemctl git dd shred mkfs wipefs");
-    if ((as_program || (next != "ssh" && starts_with(text_of(in, at + 1), "-") && is_feared(next))) && !argument(in, at).has(word_flag::kQuoted) &&
+    const bool glob = text_of(in, at).find_first_of("*?[") != string_view::npos;  // names files
+    if (!glob && (as_program || (next != "ssh" && starts_with(text_of(in, at + 1), "-") && is_feared(next))) && !argument(in, at).has(word_flag::kQuoted) &&
         !one_of(program, kLookUps))
       return run_inner(in, at, 0);
   }
