@@ -103,7 +103,7 @@ inline constexpr LoadedFile kLoadedFiles[] = {
     {"packer", "*.pkr.hcl *.json", Dialect::prose}, {"skaffold", "skaffold.yaml", Dialect::prose}, {"melos", "melos.yaml", Dialect::prose},
     {"nodemon", "nodemon.json", Dialect::prose}, {"lint-staged", ".lintstagedrc .lintstagedrc.json", Dialect::prose}, {"tmux", ".tmux.conf", Dialect::prose},
     {"meson", "meson.build", Dialect::make}, {"dotnet csc mcs", "*.cs", Dialect::make},
-    {"nix nix-shell nix-build nixos-rebuild home-manager", "*.nix", Dialect::prose}, {"cmake ctest", "CMakeLists.txt *.cmake", Dialect::make},
+    {"nix nix-shell nix-build nixos-rebuild home-manager", "*.nix", Dialect::prose}, {"cmake ctest", "CMakeLists.txt", Dialect::make},
     {"cargo", "build.rs", Dialect::make}, {"go mage", "magefile.go *_test.go *.go", Dialect::make}, {"sbt", "build.sbt", Dialect::make},
     {"gradle gradlew", "*.gradle *.gradle.kts", Dialect::make}, {"zig", "build.zig", Dialect::make}, {"mix iex", "mix.exs", Dialect::make},
     {"rscript r", ".Rprofile", Dialect::make}, {"nextflow", "*.nf nextflow.config", Dialect::make}, {"nvim vim", "init.lua .nvimrc .exrc", Dialect::make},
