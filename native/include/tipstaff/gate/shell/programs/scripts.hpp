@@ -101,7 +101,10 @@ inline bool looks_binary(string_view text) noexcept {
 }
 
 // Whether all that this text downloads are files that projects release, by their addresses; scripts are to be read first.
-inline bool downloads_releases(const Tree& tree, string_view name) noexcept {
+// What anybody may have released is not run as root, and the owner has to be known.
+inline bool downloads_releases(const Tree& tree, string_view name, std::uint32_t carrier) noexcept {
+  bool root = false;
+  for (std::uint32_t steps = 0; carrier != kNone && steps < 8; carrier = tree.command(carrier).carrier, ++steps) root = root || one_of(tree.command(carrier).program, "sudo doas su pkexec run0");
   for (const string_view ending : {".sh", ".bash", ".py", ".pl", ".ps1"})
     if (ascii::ends_with(name, ending)) return false;
   bool some = false;
@@ -111,8 +114,9 @@ inline bool downloads_releases(const Tree& tree, string_view name) noexcept {
     for (std::uint32_t w = 0; w < command.word_count; ++w) {
       const string_view url = tree.arguments(command)[w].text;
       if (url.find("://") == string_view::npos) continue;
+      if (url.substr(0, url.find("/releases/")).find(kUnknownPart) != string_view::npos) return false;
       constexpr string_view kHub = "https://github.com/";
-      bool released = starts_with(url, kHub) && url.find("/releases/", kHub.size()) != string_view::npos && url.find("/download/") != string_view::npos;
+      bool released = starts_with(url, kHub) && url.find("/releases/", kHub.size()) != string_view::npos && url.find("/download/") != string_view::npos && !root;
       for (const string_view host : {"https://phar.phpunit.de/", "https://getcomposer.org/", "https://kind.sigs.k8s.io/dl/", "https://dl.k8s.io/", "https://get.helm.sh/",
                                      "https://cs.symfony.com/download/", "https://psalm.dev/", "https://repo.maven.apache.org/maven2/", "https://repo1.maven.org/maven2/",
                                      "https://releases.hashicorp.com/", "https://storage.googleapis.com/kubernetes-release/", "https://downloads.rclone.org/", "https://dl.min.io/"})
@@ -145,7 +149,7 @@ inline bool ShellReader::run_script(Invocation& in, std::uint32_t index, Dialect
     uncertain(content.refused ? Unresolved::unreadable : made ? Unresolved::code : Unresolved::script, word.span, in.command);
     return false;
   }
-  if (content.kind == Stream::remote && !content.decoded && downloads_releases(tree_, word.text)) {
+  if (content.kind == Stream::remote && !content.decoded && downloads_releases(tree_, word.text, in.carrier)) {
     uncertain(Unresolved::remote_release, word.span, in.command);
     return false;
   }
@@ -182,7 +186,7 @@ inline void ShellReader::run_path(Invocation& in) noexcept {
   if (content.refused) uncertain(Unresolved::unreadable, name.span, in.command);
   if (content.kind == Stream::unknown || content.kind == Stream::none) return;
   if (content.kind == Stream::known && looks_binary(content.text)) return;
-  if (content.kind == Stream::remote && !content.decoded && downloads_releases(tree_, name.text)) return uncertain(Unresolved::remote_release, name.span, in.command);
+  if (content.kind == Stream::remote && !content.decoded && downloads_releases(tree_, name.text, in.carrier)) return uncertain(Unresolved::remote_release, name.span, in.command);
   Nested options;
   options.via = via::kScript;
   options.has_positional = true;
