@@ -2,6 +2,8 @@
 #pragma once
 
 #include "tipstaff/gate/shell/language/simple.hpp"
+#include "tipstaff/gate/tree/known_texts.hpp"
+#include "tipstaff/gate/tree/name_signs.hpp"
 
 namespace tipstaff::gate::shell {
 
@@ -109,7 +111,7 @@ inline bool ShellReader::read_assignment(std::uint32_t mark) noexcept {
   session_.set(name, found.data(), count, array, merge_);
   if (name == "IFS") {
     session_.separators = (found[0].flags & word_flag::kUnknown) != 0 ? string_view() : found[0].text;
-  } else if (name.size() > 2 && !array) {
+  } else if (name.size() > 1 && !array) {
     read_code_variable(name, found[0], span_of(start, pos_));
   }
   if (session_.exhausted) {
@@ -172,11 +174,20 @@ inline constexpr OptionVariable kOptionVariables[] = {
     {"TAR_OPTIONS", "tar ", "action command compress script"}, {"NODE_OPTIONS", "node ", "-r --require --import --eval --loader"},
     {"PERL5OPT", "perl ", "-e -M -d"}, {"RUBYOPT", "ruby ", "-r -e"}, {"PYTHONSTARTUP", "python ", "/ ."}, {"LUA_INIT", "lua -e ", "( @"},
     {"PERL5DB", "perl -e ", "( {"}, {"R_PROFILE R_PROFILE_USER", "Rscript ", "/ ."}, {"PSQLRC", "psql -f ", "/ ."},
-    {"GOFLAGS", "go build ", "-toolexec -exec"}, {"FZF_DEFAULT_OPTS", "fzf ", "execute become preview"}, {"MAKEFLAGS GNUMAKEFLAGS", "make -f /dev/null ", "--eval"},
+    {"RIPGREP_OPTIONS", "rg ", "--pre"}, {"GOFLAGS", "go build ", "-toolexec -exec"}, {"FZF_DEFAULT_OPTS", "fzf ", "execute become preview"}, {"MAKEFLAGS GNUMAKEFLAGS", "make -f /dev/null ", "--eval"},
     {"JAVA_TOOL_OPTIONS _JAVA_OPTIONS JDK_JAVA_OPTIONS MAVEN_OPTS GRADLE_OPTS SBT_OPTS", "java ", "-XX:OnError -XX:OnOutOfMemoryError"},
 };
 
 inline bool ShellReader::read_option_variable(string_view name, const Value& value, Span span) noexcept {
+  if (name == "RIPGREP_CONFIG_PATH") {  // a file of options, a line each
+    Stream file;
+    file.kind = Stream::file;
+    file.text = value.text;
+    const Stream content = load(file, session_.cwd);
+    string_view line;
+    if (content.kind == Stream::known && replace_in(tree_, content.text, "\n", " ", false, &line)) return read_option_variable("RIPGREP_OPTIONS", Value{line, 0}, span);
+    return true;
+  }
   for (const OptionVariable& known : kOptionVariables) {
     if (!one_of(name, known.names)) continue;
     bool signed_so = false;
@@ -200,7 +211,16 @@ inline bool ShellReader::read_option_variable(string_view name, const Value& val
     if (const std::size_t hook = code.find("OnError="); hook != string_view::npos) code = unquoted_value(code.substr(hook + 8));
     else if (const std::size_t memory = code.find("OnOutOfMemoryError="); memory != string_view::npos) code = unquoted_value(code.substr(memory + 19));
     else if (const std::size_t tool = code.find("exec="); known.prefix == "go build " && tool != string_view::npos) code = unquoted_value(code.substr(tool + 5));
-    else code = tree_.join(tree_.copy(known.prefix), code);
+    else if (const std::size_t rules = code.find("--eval="); rules != string_view::npos && starts_with(known.prefix, "make")) {  // its blanks are escaped
+      string_view plain;
+      code = code.substr(rules + 7);
+      if (replace_in(tree_, code, "\\ ", " ", false, &plain)) code = plain;
+      code = tree_.join(tree_.join(tree_.copy(known.prefix), "--eval="), quoted_for_shell(tree_, unquoted_value(code)));
+    } else if (const std::size_t data = code.find("data:text/javascript"); data != string_view::npos) {
+      const std::size_t comma = code.find(',', data);
+      if (comma != string_view::npos) other_dialect(in, Dialect::node, code.substr(comma + 1), span, via::kEvaluated);
+      return true;
+    } else code = tree_.join(tree_.copy(known.prefix), code);
     nested(in, code, span, options);
     // --require FILE: what this very text wrote there.
     const Dialect dialect = starts_with(known.prefix, "node") ? Dialect::node : starts_with(known.prefix, "ruby") ? Dialect::ruby : Dialect::prose;
@@ -213,7 +233,24 @@ inline bool ShellReader::read_option_variable(string_view name, const Value& val
   return false;
 }
 
-// Variables whose text some program runs.
+// Variables whose text some program runs. Most are named so.
+inline bool holds_code(string_view name) noexcept {
+  if (name[0] < 'A' || name[0] > 'Z') return false;
+  for (const string_view ending : {"PAGER", "ASKPASS", "_RSH", "_SSH", "SSH_COMMAND", "_WRAPPER", "PASSCOMMAND", "PASSWORD_COMMAND", "BROWSER"})
+    if (ends_with(name, ending)) return true;
+  static constexpr Words kNames(
+      "prompt_command bash_env env ps0 ps1 ps2 ps4 lessopen git_proxy_command rustdoc rustc cc cxx cpp ld cmake_c_compiler_launcher cmake_cxx_compiler_launcher "
+      "fzf_default_command fzf_ctrl_t_command fzf_alt_c_command ar as ranlib nm objcopy strip hostcc hostcxx ccache_prefix distcc_cmdlist terminal rm cp mv install fc lex yacc");
+  return kNames.has(name);
+}
+// Those whose program is given a file.
+inline bool is_given_file(string_view name) noexcept {
+  for (const string_view ending : {"EDITOR", "_RUNNER", "_DIFF", "MERGE"})
+    if (ends_with(name, ending)) return true;
+  static constexpr Words kNames("visual fcedit texedit lessclose p4diff diffprog");
+  return kNames.has(name);
+}
+
 inline void ShellReader::read_code_variable(string_view name, const Value& value, Span span) noexcept {
   if (names_database(name) || (one_of(name, kTargets) && is_feared_name(value.text))) session_.names_environment = true;
   // Variables that switch checks off are said as a command, since rules look at nothing else.
@@ -231,17 +268,8 @@ inline void ShellReader::read_code_variable(string_view name, const Value& value
   }
   if (read_option_variable(name, value, span)) return;
   const bool setting = starts_with(name, "GIT_CONFIG_VALUE_") && value.text.find(": ") == string_view::npos;  // no header
-  if (value.text.empty() ||
-      (!setting && !one_of(name, "PROMPT_COMMAND GIT_SSH_COMMAND GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_PAGER GIT_EXTERNAL_DIFF PAGER "
-                    "MANPAGER EDITOR VISUAL LESSOPEN LESSCLOSE BASH_ENV ENV GIT_ASKPASS SSH_ASKPASS BROWSER PS0 PS1 PS2 PS4 "
-                    "BAT_PAGER DELTA_PAGER GH_PAGER AWS_PAGER SYSTEMD_PAGER SYSTEMD_EDITOR SUDO_EDITOR SUDO_ASKPASS KUBE_EDITOR "
-                    "RSYNC_RSH CVS_RSH SVN_SSH SVN_EDITOR HGEDITOR GIT_PROXY_COMMAND FCEDIT PSQL_EDITOR PSQL_PAGER GH_EDITOR "
-                    "BORG_RSH BORG_PASSCOMMAND RESTIC_PASSWORD_COMMAND RCLONE_PASSWORD_COMMAND RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER "
-                    "RUSTDOC GIT_SSH CC CXX LD CMAKE_C_COMPILER_LAUNCHER CMAKE_CXX_COMPILER_LAUNCHER FZF_DEFAULT_COMMAND "
-                    "AR RANLIB NM OBJCOPY STRIP HOSTCC HOSTCXX CCACHE_PREFIX DISTCC_CMDLIST SHELL_WRAPPER TERMINAL DIFFPROG MERGE P4EDITOR "
-                    "P4DIFF P4MERGE CVSEDITOR BZR_EDITOR HG_EDITOR SYSTEMD_SSH_ASKPASS GIT_LFS_SSH PERLDOC_PAGER RI_PAGER IRB_PAGER"))) {
-    return;
-  }
+  const bool given_file = is_given_file(name);
+  if (value.text.empty() || (!setting && !given_file && !holds_code(name))) return;
   Invocation in;
   in.node = frame_.node;
   in.carrier = in.command = frame_.carrier;
@@ -250,7 +278,7 @@ inline void ShellReader::read_code_variable(string_view name, const Value& value
   in.span = span;
   Nested options;
   options.via = via::kEvaluated;
-  const bool prompt = starts_with(name, "PS");
+  const bool prompt = name.size() == 3 && starts_with(name, "PS");
   if (prompt || name == "BASH_ENV" || name == "ENV") {
     // A shell expands these again before it uses them.
     if (value.text.find("$(") != string_view::npos || holds(value.text, '`')) {
@@ -268,13 +296,15 @@ inline void ShellReader::read_code_variable(string_view name, const Value& value
     if (content.kind == Stream::known) nested_stream(in, content, options, Dialect::shell);
     return;
   }
-  // An editor is given the file last: one that it writes over or deletes is a file that someone edits.
-  if (ends_with(name, "EDITOR") || one_of(name, "VISUAL")) {
-    const string_view program = base_name(value.text.substr(0, value.text.find(' ')));
-    if (one_of(program, "truncate cp mv ln rm shred dd unlink")) return nested(in, tree_.join(tree_.join(tree_.copy(""), value.text), " /etc/fstab"), span, options);
+  string_view code = value.text;
+  if (starts_with(name, "LESS")) code.remove_prefix(code.find_first_not_of("|-") == string_view::npos ? code.size() : code.find_first_not_of("|-"));
+  // An editor or a program that compares is given a file last: one that it writes over or deletes.
+  if (given_file) {
+    const string_view program = base_name(code.substr(0, code.find(' ')));
+    if (one_of(program, "truncate cp mv ln rm shred dd unlink") && !(starts_with(name, "GIT_") && one_of(program, "cp mv"))) return nested(in, tree_.join(tree_.join(tree_.copy(""), code), " /etc/fstab"), span, options);
   }
   // A bare program is what it mostly is, and nothing to judge.
-  if (holds(value.text, ' ')) return nested(in, value.text, span, options);
+  if (holds(code, ' ')) return nested(in, code, span, options);
   if (!holds(value.text, '/')) return;
   const string_view path = resolve(session_.cwd, value.text);  // a script that the same text wrote
   const WrittenFile* const written = session_.find_file(path.empty() ? value.text : path);

@@ -59,6 +59,7 @@ struct Redirection {
   Kind kind;
   bool output;  // of the standard output
   Word target;
+  int descriptor = -1;
 };
 
 struct Redirections {
@@ -66,6 +67,7 @@ struct Redirections {
   Raw<Redirection, kMost> items;
   std::uint32_t count = 0;
   bool has_input = false;
+  bool idle = false;  // nothing is written to what is opened besides the standard output
   Stream input;
 };
 

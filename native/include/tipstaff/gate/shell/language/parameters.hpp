@@ -167,6 +167,11 @@ inline void ShellReader::add_parameter(Pieces& pieces, string_view name, bool qu
     if (quoted && words.count == 0 && pieces.count == 0 && name == "@") {
       return add_piece(pieces, Piece{Piece::arguments, true, 0, {}, nullptr, 0, 0});
     }
+    if (quoted && name == "*" && session_.find("IFS") != nullptr) {
+      string_view text = tree_.copy("");
+      for (std::uint32_t i = 0; i < words.count; ++i) text = tree_.join(i == 0 ? text : tree_.join(text, session_.separators.substr(0, 1)), tree_.word(words.first + i).text);
+      return add_text(pieces, text, flags, true);
+    }
     return add_piece(pieces, Piece{Piece::arguments, quoted, flags, {}, nullptr, words.first, words.count});
   }
   const Variable* variable = session_.find(name);
@@ -259,6 +264,11 @@ inline void ShellReader::read_parameter(Pieces& pieces, bool quoted) noexcept {
         std::uint32_t kept = 0;
         std::uint16_t flags = 0;
         while (kept < variable->count && session_.scratch.add(values[kept]) != nullptr) flags |= values[kept++].flags;
+        if (quoted && index == "*" && session_.find("IFS") != nullptr) {  // one word: IFS=; "${x[*]}"
+          string_view text = tree_.copy("");
+          for (std::uint32_t i = 0; i < kept; ++i) text = tree_.join(i == 0 ? text : tree_.join(text, session_.separators.substr(0, 1)), session_.scratch[first + i].text);
+          return add_text(pieces, text, flags, true);
+        }
         return add_piece(pieces,
                          Piece{Piece::fields, quoted, flags, {}, session_.scratch.begin() + first, 0, kept});
       }

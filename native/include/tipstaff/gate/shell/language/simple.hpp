@@ -102,6 +102,13 @@ inline void ShellReader::run_turns(Invocation& in) noexcept {
   }
 }
 
+// Whether something goes to an open file by its number: >&3, > /dev/fd/3. Who locks it has no use for what it holds.
+inline bool writes_to_descriptors(string_view text) noexcept {
+  for (std::size_t at = text.find(">&"); at != string_view::npos; at = text.find(">&", at + 1))
+    if (at + 2 < text.size() && text[at + 2] != '-') return true;
+  return text.find("/fd/") != string_view::npos || text.find("flock") != string_view::npos;
+}
+
 inline void ShellReader::read_simple() noexcept {
   const char* const start = pos_;
   const std::uint32_t mark = tree_.pending();
@@ -187,6 +194,7 @@ inline void ShellReader::read_simple() noexcept {
     if (redirections.count != 0) {
       // A redirection without a command: the file is made or emptied.
       const std::uint32_t made = tree_.command_count();
+      redirections.idle = true;
       emit_redirections(redirections, frame_.carrier, frame_.via, Stream{});
       if (tree_.command_count() != made) head_ = tail_ = made;
     }
@@ -223,6 +231,8 @@ inline void ShellReader::read_simple() noexcept {
   }
   if (redirections.count != 0) {
     (void)cwd;
+    // exec 3>FILE opens it for what writes to it further on: exec 3>FILE; echo x >&3
+    redirections.idle = one_of(text_of(in, 0), ": true false") || (text_of(in, 0) == "exec" && count == 1 && !writes_to_descriptors(string_view(pos_, static_cast<std::size_t>(end_ - pos_))));
     emit_redirections(redirections, in.command, in.via, empties_what_it_reads(in, redirections) ? Stream{} : in.output);
     for (std::uint32_t i = 0; i < redirections.count; ++i) {
       // What went into a file does not go on.

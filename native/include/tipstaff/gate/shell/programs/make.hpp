@@ -64,8 +64,10 @@ class MakeReader {
         if (starts_with(name, "export ")) name = trim(name.substr(7));
         if (starts_with(name, "override ")) name = trim(name.substr(9));
         if (!name.empty()) variables_.add(MakeVariable{name, trim(line.substr(equals + 1))});
+        if (end < equals && line[equals - 1] == ':') run_now(line.substr(equals + 1));
         continue;
       }
+      if (starts_with(trim(line), "$(shell ")) run_now(line);
       if (colon == string_view::npos) continue;
       string_view needs = line.substr(colon + 1);
       if (starts_with(needs, ":")) needs.remove_prefix(1);
@@ -90,6 +92,15 @@ class MakeReader {
         }
       }
     }
+  }
+
+  // What a line outside of recipes has a shell run as it is read.
+  void run_now(string_view line) noexcept {
+    if (line.find("$(shell ") == string_view::npos) return;
+    Frame frame = frame_;
+    frame.via |= via::kScript;
+    const std::size_t from = static_cast<std::size_t>(line.data() - code_.text.data());
+    read_code(reader_, Dialect::shell, Code{tree_.join(tree_.copy(": "), expand(line, {}, 0)), code_.at(from, from + line.size()), false}, frame);
   }
 
   void read_target(string_view target, std::uint32_t depth) noexcept {
@@ -229,6 +240,7 @@ inline void ShellReader::run_make(Invocation& in) noexcept {
     else if ((text == "--eval" || text == "-E") && i + 1 < in.count) eval = argument(in, ++i);
     else if (starts_with(text, "SHELL=") && holds(text, ' ')) shell = argument(in, i), shell.text.remove_prefix(6);
     else if (one_of(text, "-n --dry-run --just-print --recon")) dry = true;
+    else if (const std::size_t equals = text.find('='); equals != string_view::npos && is_assignment(text)) read_code_variable(text.substr(0, equals), Value{text.substr(equals + 1), argument(in, i).flags}, argument(in, i).span);
   }
   if (!directory.empty()) {
     in.cwd = resolve(in.cwd, directory);

@@ -47,7 +47,7 @@ inline void ShellReader::read_redirection(Redirections& out) noexcept {
   }
   const char kind = *p++;
   const char next = p < end_ ? *p : '\0';
-  Redirection made{Redirection::read, false, Word{}};
+  Redirection made{Redirection::read, false, Word{}, descriptor};
   if (kind == '<') {
     if (next == '<') {
       ++p;
@@ -82,7 +82,11 @@ inline void ShellReader::read_redirection(Redirections& out) noexcept {
       read_one_word();
       return;
     }
-    if (next == '>') ++p;
+    if (next == '>') {
+      ++p;
+      if (p < end_ && *p == ' ') ++p;
+      if (starts_with(string_view(p, static_cast<std::size_t>(end_ - p)), "/dev/")) made.kind = Redirection::write;  // what is opened so is written to
+    }
   } else {
     made.kind = Redirection::write;
     made.output = both || descriptor == 1 || descriptor < 0;
@@ -173,7 +177,7 @@ inline void ShellReader::emit_redirections(const Redirections& redirections, std
     // Of several files only the last one gets what is printed.
     bool last = true;
     for (std::uint32_t k = i + 1; k < redirections.count; ++k) last = last && !(redirections.items[k].kind != Redirection::read && redirections.items[k].output);
-    const bool empty = item.kind == Redirection::write && item.output && (empties(output) || !last);
+    const bool empty = item.kind == Redirection::write && (item.output ? empties(output) || !last : redirections.idle && (item.descriptor != 2 || carrier == frame_.carrier));
     emit_file(item.kind == Redirection::read ? "@read" : "@write", item.target, append, carrier, via, session_.cwd, empty);
     if (item.kind != Redirection::read && item.output) {
       remember_file(session_.cwd, target, output, append);
