@@ -201,9 +201,12 @@ inline void ShellReader::run_sed(Invocation& in) noexcept {
       }
     }
   };
+  bool in_place = false, quiet = false;
+  int kept = -1;  // of the lines of each file
   for (std::uint32_t i = 1; i < in.count; ++i) {
     const string_view text = text_of(in, i);
     if ((text == "-e" || text == "--expression") && i + 1 < in.count) {
+      kept = scripts ? -1 : lines_kept(text_of(in, i + 1), quiet);
       scripts = true;
       script(argument(in, ++i));
     } else if (starts_with(text, "--expression=")) {
@@ -214,8 +217,20 @@ inline void ShellReader::run_sed(Invocation& in) noexcept {
     } else if (text == "-f" || text == "--file") {
       scripts = true;
       ++i;
-    } else if (text.empty() || text[0] != '-') {
-      if (!scripts) script(argument(in, i));
+    } else if (text.size() > 1 && text[0] == '-') {
+      if (text == "--quiet" || text == "--silent") quiet = true;
+      if (text == "--in-place") in_place = true;
+      if (text[1] == '-') continue;
+      in_place = in_place || text.back() == 'i';  // -i.bak keeps what was there
+      quiet = quiet || holds(text.substr(0, text.find('i')), 'n');
+      if (in_place && i + 1 < in.count && text_of(in, i + 1).empty() && i + 3 < in.count) ++i;  // BSD: -i ''
+    } else {
+      if (!scripts) {
+        kept = lines_kept(text, quiet);
+        script(argument(in, i++));
+      }
+      // Of a long file next to nothing is left.
+      for (; in_place && kept >= 0 && kept < 4 && i < in.count; ++i) emit_file("@write", argument(in, i), false, in.command, in.via, in.cwd, true);
       return;
     }
   }

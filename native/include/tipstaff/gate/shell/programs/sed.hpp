@@ -314,4 +314,52 @@ inline bool ShellReader::edit_stream(string_view text, const Invocation& in, str
   return !tree_.full();
 }
 
+// How many lines a script of one command leaves of a file at most: 1,$d, 1!d, 3q, -n '$p'. -1 where that depends on the file.
+inline int lines_kept(string_view script, bool quiet) noexcept {
+  const auto skip = [&script](string_view bytes) noexcept {
+    const std::size_t at = script.find_first_not_of(bytes);
+    script.remove_prefix(at == string_view::npos ? script.size() : at);
+  };
+  constexpr int kLast = 1 << 30;
+  const auto address = [&script]() noexcept {  // a number, kLast, 0 for none, -1 for a pattern
+    int number = 0;
+    if (starts_with(script, "$")) return script.remove_prefix(1), kLast;
+    if (starts_with(script, "/")) {
+      const std::size_t close = script_part(script, 1, '/');
+      return script.remove_prefix(close == string_view::npos ? script.size() : close + 1), -1;
+    }
+    for (; !script.empty() && is_digit(script[0]) && number < 1 << 20; script.remove_prefix(1)) number = number * 10 + (script[0] - '0');
+    return number;
+  };
+  while (!script.empty() && holds("; \n}", script.back())) script.remove_suffix(1);
+  skip(" \n");
+  const int from = address();
+  int to = from;
+  skip(" ");
+  if (starts_with(script, ",")) {
+    script.remove_prefix(1);
+    to = address();
+  }
+  skip(" ");
+  const bool others = starts_with(script, "!");
+  skip("! {");
+  const bool ranged = from > 0 && to >= from;
+  const int lines = !ranged ? -1 : to == from ? 1 : to == kLast ? -1 : to - from + 1;
+  if (quiet) {
+    if (script.empty() || script == "d" || script == "q" || script == "Q") return 0;
+    if (one_of(script, "p;q p;Q")) return 1;
+    return script != "p" || others ? -1 : lines;
+  }
+  if (script == "d") {
+    if (from == 0) return 0;
+    if (others) return lines;
+    return ranged && to == kLast && from != kLast ? from - 1 : -1;
+  }
+  if ((script == "q" || script == "Q") && !others) {
+    if (from < 0 || from == kLast) return -1;
+    return from + (script == "q" ? from == 0 : from == 0 ? 0 : -1);
+  }
+  return -1;
+}
+
 }  // namespace tipstaff::gate::shell
