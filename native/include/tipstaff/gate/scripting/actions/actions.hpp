@@ -169,7 +169,7 @@ class Actions : protected Texts {
       }
       case Action::open: return open(arguments, span);
       case Action::move: emit("mv", span, {}, {}, arguments.value, arguments.count < 2 ? arguments.count : 2); return Value{};
-      case Action::copy: emit("cp", span, "-r", {}, arguments.value, arguments.count < 2 ? arguments.count : 2); return Value{};
+      case Action::copy: emit("cp", span, "-r", (arguments.bits & option::kForce) != 0 ? string_view("-f") : string_view(), arguments.value, arguments.count < 2 ? arguments.count : 2); return Value{};
       case Action::change_mode: {
         const Value turned[2] = {mode_of(second), first};
         emit("chmod", span, {}, {}, turned, 2);

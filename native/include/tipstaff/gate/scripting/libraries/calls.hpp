@@ -20,7 +20,7 @@ class LibraryCalls {
   void read() noexcept {
     if (code_.text.size() > kLongest) return reader_.tree->add_uncertainty(Unresolved::code, code_.origin, frame_.carrier);
     bool any = holds_taking(code_.text);
-    for (const std::string_view sign : {std::string_view(".del"), std::string_view(".rm("), std::string_view(".push("), std::string_view(".to_sql("), std::string_view("'rm -"), std::string_view("olicy("), std::string_view(".put_"), std::string_view(".create_access"), std::string_view(".authorize_"), std::string_view("call_command"), std::string_view(".updateMany({}"), std::string_view(".synchronize("), std::string_view(".all().update("), std::string_view("objects.update("), std::string_view(".query.update("), std::string_view("DELETE"), std::string_view("scale"), std::string_view("force"), std::string_view("FLUSH")})
+    for (const std::string_view sign : {std::string_view(".del"), std::string_view(".rm("), std::string_view(".push("), std::string_view(".to_sql("), std::string_view("'rm -"), std::string_view("olicy("), std::string_view(".put_"), std::string_view(".create_access"), std::string_view(".authorize_"), std::string_view("call_command"), std::string_view(".updateMany({}"), std::string_view(".synchronize("), std::string_view(".all().update("), std::string_view("objects.update("), std::string_view(".query.update("), std::string_view("DELETE"), std::string_view("scale"), std::string_view("force"), std::string_view("FLUSH"), std::string_view(".extract"), std::string_view("unpack_archive("), std::string_view("rmtree")})
       any = any || code_.text.find(sign) != std::string_view::npos;
     if (!any) return;
     mutates_ = code_.text.find("mutation") != std::string_view::npos;
@@ -314,7 +314,11 @@ class LibraryCalls {
     if (kSends.has(name)) return has("flush_all") || has("FLUSH") || has("unlink") || has("delete");
     if (name == "new") return std::string_view(chains_[level_].text, chains_[level_].size).find("http.delete.") != std::string_view::npos;  // Net::HTTP::Delete.new
     if (name.find("scale") != std::string_view::npos) return has("0");
-    if (name == "checkout") return has("force");
+    if (ascii::starts_with(name, "checkout") || ascii::starts_with(name, "merge")) return find_folded(arguments, "force") != std::string_view::npos;
+    if (name == "createindex" || name == "create_index" || name == "ensureindex") return has("expireAfterSeconds");
+    if (ascii::starts_with(name, "extract") || name == "unpack_archive") return !arguments.empty();
+    if (ascii::starts_with(name, "rmtree")) return bare_ || name.size() > 6;
+    if (name == "raw") return has("clean") || has("reset") || has("force");
     if (name == "execute") return has(".delete()");
     if (name == "run" || name == "sudo") return has("rm -") || holds_taking(arguments);
     if (name == "call_command" || name == "execute_from_command_line" || name == "call") return holds_taking(arguments) || has("zero");

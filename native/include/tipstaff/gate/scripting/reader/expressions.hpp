@@ -144,7 +144,15 @@ inline Value ScriptReader::unary() noexcept {
       if (token_.is("!") || token_.is("-") || token_.is("~") || token_.is("&") || token_.is("*") || token_.is("**") || token_.is("\\") ||
           token_.is("+") || token_.is("...") || token_.is("@") || token_.is("::")) {
         negative_ = token_.is("-");
+        const bool named = language_ == Language::perl && token_.is("&") && peek().is("{");
+        const std::size_t start = token_.start;
         advance();
+        if (named) {  // &{"sys" . "tem"}("rm x")
+          advance();
+          const Value name = expression();
+          skip("}");
+          return trailers(name.kind == Value::text ? object(name.known.text) : Value{}, start);
+        }
         continue;
       }
     } else if (language_ == Language::perl && token_.is_one_of("print say printf") && print_to_process()) {
@@ -278,6 +286,7 @@ inline Value ScriptReader::group(std::string_view close) noexcept {
   if (comprehension || (!square && written == 1 && !comma)) return only;
   Value list = kept(items, Value::list);
   if (written == 0) list.bits |= option::kEmpty;
+  if (square && written == 1 && only.kind == Value::object) list.known.text = only.known.text;  // [os.system][0]
   return list;
 }
 
@@ -408,6 +417,7 @@ inline Value ScriptReader::index(const Value& self, std::size_t start) noexcept 
       if (!ascii::is_digit(c)) return Value{};
       i = i * 10 + static_cast<std::uint32_t>(c - '0');
     }
+    if (i == 0 && self.count == 1 && !self.known.text.empty()) return object(self.known.text);
     if (i < self.count) return text_value(memory_.item(self.first + i));
   }
   return Value{};

@@ -89,7 +89,7 @@ inline Value ScriptReader::method(const Value& self, std::string_view name, std:
     return self;
   }
   if (language_ == Language::ruby && ascii::one_of(name, "each map each_entry each_with_index reverse_each") && self.is_several()) block_value_ = items_of(self);
-  if (self.kind == Value::path || (self.is_text() && ascii::one_of(name, "unlink rmdir write_text write_bytes rmtree"))) {
+  if (self.kind == Value::path || (self.is_text() && ascii::one_of(name, "unlink rmdir write_text write_bytes rmtree rmtree_p"))) {
     if (const Value* done = path_method(self, name, arguments, at)) return *done;
   }
   if (self.is_text()) return text_method(self, name, arguments, at);
@@ -152,7 +152,7 @@ inline Value ScriptReader::attribute(const Value& self, std::string_view name, s
 inline const Value* ScriptReader::path_method(const Value& self, std::string_view name, const Arguments& arguments, Span at) noexcept {
   if (ascii::equals(name, "unlink") || (ascii::equals(name, "delete") && language_ == Language::ruby && self.kind == Value::path)) {
     emit_one("rm", at, self);
-  } else if (ascii::equals(name, "rmtree")) {
+  } else if (ascii::one_of(name, "rmtree rmtree_p remove_tree removetree") || (self.kind == Value::path && (ascii::one_of(name, "delete remove") || (ascii::equals(name, "rmdir") && (arguments.bits & option::kRecursive) != 0)))) {
     emit_one("rm", at, self, "-r", "-f");
   } else if (ascii::equals(name, "rmdir")) {
     emit_one("rmdir", at, self);

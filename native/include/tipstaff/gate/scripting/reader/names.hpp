@@ -155,6 +155,11 @@ inline Value ScriptReader::special_member(const Value& value, Span at) noexcept 
   if (ascii::one_of(name, "process.env.home process.env.userprofile")) return home(at);
   if (ascii::one_of(name, "process.env.pwd")) return working(at);
   if (ascii::one_of(name, "process.env.tmpdir process.env.temp process.env.tmp")) return temporary(at);
+  if (ascii::equals(name, "plumbum.local.env.home") || ascii::equals(name, "plumbum.local.cwd")) {
+    Value path = ascii::ends_with(name, "home") ? home(at) : working(at);
+    path.kind = Value::path;
+    return path;
+  }
   if (ascii::equals(name, "os.curdir")) return fixed(".", at);
   if (ascii::equals(name, "os.sep") || ascii::equals(name, "path.sep")) return fixed("/", at);
   if (ascii::starts_with(name, "process.env.")) return environment(fixed(name.substr(12), at), at);
