@@ -91,7 +91,7 @@ inline constexpr Call kPython[] = {
     {Action::change_mode, "os.chmod os.lchmod posix.chmod"},
     {Action::change_owner, "os.chown os.lchown shutil.chown posix.chown"},
     {Action::kill, "os.kill os.killpg posix.kill signal.pidfd_send_signal"},
-    {Action::truncate, "os.truncate"},
+    {Action::truncate, "os.truncate os.ftruncate posix.ftruncate"},
     {Action::link, "os.symlink os.link"},
     {Action::send, "smtplib.smtp.sendmail urllib2.urlopen_post"},
     {Action::fetch, "requests.get httpx.get urllib.urlopen urllib2.urlopen urllib.request.urlretrieve urllib.urlretrieve wget.download"},
@@ -253,7 +253,7 @@ inline constexpr Call kPhp[] = {
     {Action::walk, "recursivedirectoryiterator"},
     {Action::entries, "directoryiterator filesystemiterator globiterator"},
     {Action::join_text, "implode join"},
-    {Action::same, "strval strtolower escapeshellarg escapeshellcmd realpath trim recursiveiteratoriterator iteratoriterator iterator_to_array"},
+    {Action::same, "strval strtolower array_filter array_values array_unique array_reverse escapeshellarg escapeshellcmd realpath trim recursiveiteratoriterator iteratoriterator iterator_to_array"},
     {Action::connect, "fsockopen pfsockopen stream_socket_client socket_connect"},
     {Action::sql, "mysqli_query mysqli_multi_query mysql_query pg_query pg_send_query sqlite_exec sqlite_query odbc_exec sqlsrv_query"},
 };

@@ -67,6 +67,7 @@ struct Redirections {
   Raw<Redirection, kMost> items;
   std::uint32_t count = 0;
   bool has_input = false;
+  bool feeds = false;  // >&"${COPROC[1]}": what is printed is read by a program that runs beside
   bool idle = false;  // nothing is written to what is opened besides the standard output
   Stream input;
 };

@@ -209,6 +209,7 @@ class ShellReader {
   // shell/programs/wrappers.hpp and its neighbours
   void run_prefix(Invocation& in, const Program& program) noexcept;
   void run_env(Invocation& in) noexcept;
+  void read_macros(Invocation& in, string_view text, Span span) noexcept;
   void run_expect(Invocation& in, const Nested& options) noexcept;
   void run_code_option(Invocation& in, const Program& program) noexcept;
   void run_joined(Invocation& in, const Program& program) noexcept;

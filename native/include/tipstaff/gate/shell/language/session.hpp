@@ -257,6 +257,8 @@ class Session {
   std::uint32_t pushed = 0;      // folders that popd goes back to
   std::uint32_t level = 0;       // how deep in groups, substitutions and nested code
   bool names_environment = false;  // a variable like RAILS_ENV was set
+  string_view unexported;        // a variable like RAILS_ENV that was set for this shell alone
+  bool exports = false;          // export, set -a: what is set reaches programs
   string_view separators;        // what IFS was set to; empty for blanks
   bool exhausted = false;        // some table was full: what it did not take is unknown
 

@@ -190,7 +190,13 @@ inline void ShellReader::read_simple() noexcept {
   }
   const std::uint32_t count = tree_.pending() - mark;
   if (count == 0) {
-    if (assigned) session_.stay(scope);
+    if (assigned) {
+      session_.stay(scope);
+      const char* p = start;
+      while (p < end_ && is_name_byte(*p)) ++p;
+      const string_view name(start, static_cast<std::size_t>(p - start));
+      if (!session_.exports && session_.names_environment && names_database(name)) session_.unexported = name;
+    }
     if (redirections.count != 0) {
       // A redirection without a command: the file is made or emptied.
       const std::uint32_t made = tree_.command_count();
@@ -219,7 +225,7 @@ inline void ShellReader::read_simple() noexcept {
   } else {
     in.input = input_;
   }
-  in.want_output = capture_ != nullptr || redirections.count != 0 || (pos_ < end_ && *pos_ == '|');
+  in.want_output = capture_ != nullptr || redirections.count != 0 || redirections.feeds || (pos_ < end_ && *pos_ == '|');
   const string_view cwd = in.cwd;
   run_alternatives(in);
   run_turns(in);
@@ -228,6 +234,12 @@ inline void ShellReader::read_simple() noexcept {
     fed_ = false;
     for (std::uint32_t i = before; i < in.command; ++i)
       if (tree_.command(i).fed && tree_.command(i).pipe_from == kNone) tree_.command(i).pipe_from = in.command;
+  }
+  if (redirections.feeds) {
+    Nested options;
+    options.via = via::kEvaluated;
+    nested_stream(in, in.output, options, Dialect::shell);
+    in.output = Stream{};
   }
   if (redirections.count != 0) {
     (void)cwd;

@@ -30,6 +30,7 @@ inline void ShellReader::change_directory(const Invocation& in, bool push) noexc
 // export, declare, local, readonly: arguments that are assignments.
 inline void ShellReader::declare(const Invocation& in) noexcept {
   bool refers = false;
+  if (text_of(in, 0) == "export" || (in.count > 1 && text_of(in, 1) == "-x")) session_.exports = true, session_.unexported = {};
   for (std::uint32_t i = 1; i < in.count; ++i) {
     const Word& word = argument(in, i);
     const std::size_t equals = word.text.find('=');
@@ -71,6 +72,7 @@ inline void ShellReader::declare(const Invocation& in) noexcept {
 }
 
 inline void ShellReader::run_set(const Invocation& in) noexcept {
+  session_.exports = session_.exports || (in.count > 1 && (text_of(in, 1) == "-a" || text_of(in, 1) == "-o"));
   for (std::uint32_t i = 1; i < in.count; ++i) {
     const string_view text = text_of(in, i);
     if (text == "--" || text == "-") {

@@ -187,6 +187,14 @@ inline void ShellReader::read_loaded(Invocation& in, const Stream& content, Dial
   options.via = via::kScript;
   options.subshell = true;
   if (dialect == Dialect::shell) return nested(in, content.text, in.span, options);
+  if (dialect == Dialect::python && content.text.find("def pytest_") != string_view::npos) {  // pytest calls these by their names
+    string_view called = tree_.join(tree_.copy(""), content.text);
+    for (std::size_t at = content.text.find("def pytest_"); at != string_view::npos; at = content.text.find("def pytest_", at + 4)) {
+      const string_view name = content.text.substr(at + 4, content.text.find('(', at) - at - 4);
+      called = tree_.join(tree_.join(tree_.join(called, "\n"), name), "(None)\n");
+    }
+    return other_dialect(in, dialect, called, in.span, via::kScript);
+  }
   if (dialect != Dialect::prose) return other_dialect(in, dialect, content.text, in.span, via::kScript);
   string_view rest = content.text;
   while (!rest.empty()) {

@@ -107,10 +107,58 @@ inline bool begins_with_nothing(string_view text) noexcept {
 
 inline constexpr string_view kTexEngines = "pdflatex latex tex pdftex xelatex xetex lualatex luatex luahbtex latexmk tectonic context";
 
+// Macros of m4: syscmd(`rm 'NAME), with what define(`NAME', `TEXT') and -DNAME=TEXT put in.
+inline void ShellReader::read_macros(Invocation& in, string_view text, Span span) noexcept {
+  NamedTexts names;
+  const auto define = [&names](string_view name, string_view value) noexcept {
+    if (names.count == NamedTexts::kMost || name.empty()) return;
+    names.name[names.count] = name;
+    names.text[names.count++] = value;
+  };
+  for (std::uint32_t i = 1; i < in.count; ++i) {
+    string_view given = text_of(in, i);
+    if (given == "-D" && i + 1 < in.count) given = text_of(in, ++i);
+    else if (starts_with(given, "-D")) given.remove_prefix(2);
+    else continue;
+    if (const std::size_t equals = given.find('='); equals != string_view::npos) define(given.substr(0, equals), given.substr(equals + 1));
+  }
+  for (std::size_t at = text.find("define(`"); at != string_view::npos; at = text.find("define(`", at + 1)) {
+    const string_view rest = text.substr(at + 8);
+    const std::size_t close = rest.find('\''), open = rest.find('`'), end = rest.find('\'', open == string_view::npos ? 0 : open);
+    if (close < open && open < end && end != string_view::npos) define(rest.substr(0, close), rest.substr(open + 1, end - open - 1));
+  }
+  for (std::size_t at = text.find("syscmd("); at != string_view::npos; at = text.find("syscmd(", at + 1)) {
+    string_view made = tree_.copy("");
+    int depth = 0;
+    for (std::size_t i = at + 7; i < text.size(); ++i) {
+      const char c = text[i];
+      if (c == '(') ++depth;
+      if (c == ')' && depth-- == 0) break;
+      if (c == '`' || c == '\'') continue;
+      if (is_name_start(c) && (i == 0 || !is_name_byte(text[i - 1]))) {
+        std::size_t stop = i;
+        while (stop < text.size() && is_name_byte(text[stop])) ++stop;
+        const string_view* const known = names.find(text.substr(i, stop - i));
+        made = tree_.join(made, known != nullptr ? *known : text.substr(i, stop - i));
+        i = stop - 1;
+      } else {
+        made = tree_.join(made, text.substr(i, 1));
+      }
+    }
+    Word code;
+    code.text = made;
+    code.span = span;
+    Nested options;
+    options.via = via::kInterpreter | via::kEvaluated;
+    code_word(in, code, options, Dialect::shell);
+  }
+}
+
 // Where inline code is: in options, or in the input.
 inline void ShellReader::run_inline(Invocation& in) noexcept {
   constexpr string_view kOptions = "-e -E --eval -eval --execute -exec -c -x --expression -le -ex eval -batch -r -b -g --batch-string -code --python-expr";
   bool operands = false;
+  if (tree_.command(in.command).program == "m4" && in.input.kind == Stream::known) return read_macros(in, in.input.text, in.input.span);
   for (std::uint32_t i = 1; i < in.count; ++i) operands = operands || text_of(in, i).empty() || text_of(in, i)[0] != '-';
   if (in.input.kind == Stream::known && (!operands || text_of(in, in.count - 1) == "-")) {
     return read_texts_of(in, in.input.text, in.input.span, in.input.flags);
@@ -163,6 +211,7 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
   code.text = text;
   code.span = span;
   code.flags = flags;
+  if (program == "m4") return read_macros(in, text, span);
   if (program == "erb") {  // what a template computes is Ruby
     for (std::size_t at = text.find("<%"); at != string_view::npos; at = text.find("<%", at)) {
       at += 2;
@@ -227,8 +276,7 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
     const char quote = text[at];
     if (quote != '"' && quote != '\'' && quote != '`') continue;
     std::size_t stop = at + 1;
-    const char closing = quote == '`' && program == "m4" ? '\'' : quote;
-    while (stop < text.size() && text[stop] != closing) stop += text[stop] == '\\' && stop + 1 < text.size() ? 2u : 1u;
+    while (stop < text.size() && text[stop] != quote) stop += text[stop] == '\\' && stop + 1 < text.size() ? 2u : 1u;
     if (stop >= text.size()) break;
     const bool sigil = at > 1 && text[at - 2] == '~';  // Elixir's ~c"..."
     const bool lisp_path = at > 1 && text[at - 2] == '#' && lower(text[at - 1]) == 'p';  // #P"/srv/data/"

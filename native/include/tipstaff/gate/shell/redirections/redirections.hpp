@@ -107,6 +107,10 @@ inline void ShellReader::read_redirection(Redirections& out) noexcept {
   const bool duplicate = both && p[-1] == '&';
   made.target = read_one_word();
   const string_view target = made.target.text;
+  if (duplicate && kind == '>' && source_of(made.target.span).find("COPROC") != string_view::npos) {
+    out.feeds = true;
+    return;
+  }
   if (duplicate && (target == "-" || to_number(target) >= 0 || (ends_with(target, "-") && target.size() < 4))) return;
   if ((code_.verbatim && one_of(trim(string_view(p, static_cast<std::size_t>(pos_ - p))), ". ..")) || (placeholder && (target.empty() || target == "/"))) return;  // nobody writes into a folder
   if (target.empty() && kind == '>' && pos_ < end_ && *pos_ == '<') return;  // > <file>: no shell takes it
