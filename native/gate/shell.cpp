@@ -49,6 +49,7 @@
 #include "tipstaff/gate/shell/programs/builtins.hpp"
 #include "tipstaff/gate/shell/programs/carried.hpp"
 #include "tipstaff/gate/shell/programs/carriers.hpp"
+#include "tipstaff/gate/shell/programs/cleaned_folders.hpp"
 #include "tipstaff/gate/shell/programs/clients.hpp"
 #include "tipstaff/gate/shell/programs/cmake.hpp"
 #include "tipstaff/gate/shell/programs/editors.hpp"

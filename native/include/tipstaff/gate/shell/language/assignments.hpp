@@ -174,8 +174,8 @@ inline constexpr OptionVariable kOptionVariables[] = {
     {"TAR_OPTIONS", "tar ", "action command compress script"}, {"NODE_OPTIONS", "node ", "-r --require --import --eval --loader"},
     {"PERL5OPT", "perl ", "-e -M -d"}, {"RUBYOPT", "ruby ", "-r -e"}, {"PYTHONSTARTUP", "python ", "/ ."}, {"LUA_INIT", "lua -e ", "( @"},
     {"PERL5DB", "perl -e ", "( {"}, {"R_PROFILE R_PROFILE_USER", "Rscript ", "/ ."}, {"PSQLRC", "psql -f ", "/ ."},
-    {"RIPGREP_OPTIONS", "rg ", "--pre"}, {"GOFLAGS", "go build ", "-toolexec -exec"}, {"FZF_DEFAULT_OPTS", "fzf ", "execute become preview"}, {"MAKEFLAGS GNUMAKEFLAGS", "make -f /dev/null ", "--eval"},
-    {"JAVA_TOOL_OPTIONS _JAVA_OPTIONS JDK_JAVA_OPTIONS MAVEN_OPTS GRADLE_OPTS SBT_OPTS", "java ", "-XX:OnError -XX:OnOutOfMemoryError"},
+    {"RIPGREP_OPTIONS", "rg ", "--pre"}, {"VIMINIT EXINIT GVIMINIT MYVIMRC", "vim -c ", "! ( |"}, {"GOFLAGS", "go build ", "-toolexec -exec"}, {"FZF_DEFAULT_OPTS", "fzf ", "execute become preview"}, {"MAKEFLAGS GNUMAKEFLAGS", "make -f /dev/null ", "--eval"},
+    {"JAVA_OPTS CATALINA_OPTS JVM_OPTS JAVA_TOOL_OPTIONS _JAVA_OPTIONS JDK_JAVA_OPTIONS MAVEN_OPTS GRADLE_OPTS SBT_OPTS", "java ", "-XX:OnError -XX:OnOutOfMemoryError"},
 };
 
 inline bool ShellReader::read_option_variable(string_view name, const Value& value, Span span) noexcept {
@@ -206,7 +206,7 @@ inline bool ShellReader::read_option_variable(string_view name, const Value& val
     Nested options;
     options.via = via::kEvaluated;
     string_view code = value.text;
-    if (ends_with(known.prefix, "-e ")) code = quoted_for_shell(tree_, code);
+    if (ends_with(known.prefix, "-e ") || ends_with(known.prefix, "-c ")) code = quoted_for_shell(tree_, code);
     // -XX:OnError="COMMAND", -toolexec='COMMAND': the rest of it is for a shell.
     if (const std::size_t hook = code.find("OnError="); hook != string_view::npos) code = unquoted_value(code.substr(hook + 8));
     else if (const std::size_t memory = code.find("OnOutOfMemoryError="); memory != string_view::npos) code = unquoted_value(code.substr(memory + 19));
@@ -267,6 +267,13 @@ inline void ShellReader::read_code_variable(string_view name, const Value& value
     return;
   }
   if (read_option_variable(name, value, span)) return;
+  if (!value.text.empty() && (ends_with(name, "HISTFILE") || ends_with(name, "_HISTORY"))) {  // where a program writes what was typed
+    Word path;
+    path.text = value.text;
+    path.span = span;
+    path.flags = value.flags & kPublicFlags;
+    emit_file("@write", path, false, frame_.carrier, frame_.via | via::kScheduled, session_.cwd);
+  }
   const bool setting = starts_with(name, "GIT_CONFIG_VALUE_") && value.text.find(": ") == string_view::npos;  // no header
   const bool given_file = is_given_file(name);
   if (value.text.empty() || (!setting && !given_file && !holds_code(name))) return;
@@ -303,6 +310,7 @@ inline void ShellReader::read_code_variable(string_view name, const Value& value
     const string_view program = base_name(code.substr(0, code.find(' ')));
     if (one_of(program, "truncate cp mv ln rm shred dd unlink") && !(starts_with(name, "GIT_") && one_of(program, "cp mv"))) return nested(in, tree_.join(tree_.join(tree_.copy(""), code), " /etc/fstab"), span, options);
   }
+  if (starts_with(code, "!")) code.remove_prefix(1);  // an alias of git
   // A bare program is what it mostly is, and nothing to judge.
   if (holds(code, ' ')) return nested(in, code, span, options);
   if (!holds(value.text, '/')) return;

@@ -155,6 +155,7 @@ inline void ShellReader::run(Invocation& in) noexcept {
     if (holds(name.text, '/')) run_path(in);
     run_carried(in);
   }
+  clean_folders(in, command.program);
   if (files != 0) run_loaded(in, command.program, files);
 }
 

@@ -210,6 +210,7 @@ class ShellReader {
   void run_prefix(Invocation& in, const Program& program) noexcept;
   void run_env(Invocation& in) noexcept;
   void read_macros(Invocation& in, string_view text, Span span) noexcept;
+  void clean_folders(Invocation& in, string_view program) noexcept;
   void run_expect(Invocation& in, const Nested& options) noexcept;
   void run_code_option(Invocation& in, const Program& program) noexcept;
   void run_joined(Invocation& in, const Program& program) noexcept;
