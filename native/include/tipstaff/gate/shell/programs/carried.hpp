@@ -2,6 +2,7 @@
 // tool loads by their name, where this very text wrote them: conftest.py, Rakefile, jest.config.js.
 #pragma once
 
+#include "tipstaff/gate/tree/name_signs.hpp"
 #include "tipstaff/gate/shell/programs/cmake.hpp"
 #include "tipstaff/gate/shell/programs/table.hpp"
 
@@ -33,6 +34,14 @@ inline void ShellReader::run_carried(Invocation& in) noexcept {
     if (!glob && (as_program || (next != "ssh" && starts_with(text_of(in, at + 1), "-") && is_feared(next))) && !argument(in, at).has(word_flag::kQuoted) &&
         !one_of(program, kLookUps))
       return run_inner(in, at, 0);
+  }
+  // What is typed into another window, or bound to a key.
+  static constexpr Words kTypes("xdotool wtype ydotool dotool gsettings dconf xfconf-query kwriteconfig5 kwriteconfig6 incrontab dbus-send gdbus busctl qdbus");
+  for (std::uint32_t i = 1; i < in.count && kTypes.has(program); ++i) {
+    Word typed = argument(in, i);
+    if (starts_with(typed.text, "string:")) typed.text.remove_prefix(7);
+    if (typed.text.size() > 2 && (typed.text[0] == '\'' || typed.text[0] == '"')) typed.text = typed.text.substr(1, typed.text.size() - 2);
+    if (begins_command(typed.text)) code_word(in, typed, Nested{}, Dialect::shell);
   }
   for (std::uint32_t i = 1; i < in.count; ++i) {
     Word word = argument(in, i);

@@ -204,7 +204,14 @@ inline void ShellReader::run_at_startup(string_view path, const Stream& content,
   options.subshell = true;
   if (kind == Started::python) return other_dialect(in, Dialect::python, content.text, span, via::kScheduled | via::kScript);
   if (kind == Started::ruby) return other_dialect(in, Dialect::ruby, content.text, span, via::kScheduled | via::kScript);
-  if (kind == Started::texts) return read_texts_of(in, content.text, span, 0);
+  if (kind == Started::texts) {
+    for (std::size_t at = content.text.find('!'); at != string_view::npos; at = content.text.find('!', at + 1)) {  // vim: !rm x, autocmd VimEnter * !rm x
+      if (at > 0 && !holds(" \n:", content.text[at - 1])) continue;
+      const string_view line = content.text.substr(at + 1, content.text.find('\n', at) - at - 1);
+      if (begins_command(line)) nested(in, line, span, options);
+    }
+    return read_texts_of(in, content.text, span, 0);
+  }
   if (kind == Started::lines) return read_loaded(in, content, Dialect::prose);
   if (kind == Started::launch) return run_launch_list(in, content.text, span);
   if (kind == Started::tasks) {  // when the folder is opened
