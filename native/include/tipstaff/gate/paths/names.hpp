@@ -95,7 +95,7 @@ inline constexpr std::string_view kSecretFiles =
     "secrets.toml .secrets secret.yml secret.yaml secret.json kubeconfig wallet.dat master.key "
     "terraform.tfstate terraform.tfvars oauth_creds.json application_default_credentials.json "
     "access_tokens.db accesstokens.json logins.json key3.db key4.db ntds.dit id_rsa id_dsa id_ecdsa "
-    "id_ed25519 id_ed25519_sk id_ecdsa_sk id_xmss .rclone.conf rclone.conf .smbcredentials";
+    "id_ed25519 id_ed25519_sk id_ecdsa_sk id_xmss .rclone.conf rclone.conf .smbcredentials kaggle.json";
 inline constexpr NameSigns kSecretFileSigns(kSecretFiles);
 inline constexpr NameSigns kSecretEndings(
     "env pem key p12 pfx jks keystore kdbx kdb ppk tfstate backup tfvars keychain keychain-db gpg age ovpn jceks wallet json");
@@ -161,7 +161,8 @@ inline bool is_secret_name(const PathParts& path, std::uint32_t i) noexcept {
 // What parts of such a path are named, apart from its last.
 constexpr NameSigns make_secret_signs() noexcept {
   NameSigns signs(".ssh .gnupg .password-store .azure .keychain .electrum .bitcoin keyrings keychains .aws .kube .docker .config",
-                  ".cargo .gem .terraform.d .codex .m2 .ethereum .fly cookies.sqlite etc proc system32");
+                  ".cargo .gem .terraform.d .codex .m2 .ethereum .fly cookies.sqlite etc proc system32 com.vercel.cli opencode .composer composer .netlify .railway "
+                  ".expo .supabase .snowflake .wrangler configstore huggingface .huggingface");
   signs.add("login data");
   return signs;
 }
@@ -199,6 +200,7 @@ inline bool is_secret(const PathParts& path) noexcept {
     if (path.names(i, ".docker") && path.names(i + 1, "config.json")) return true;
     if (path.names(i, ".config") &&
         (path.names_one_of(i + 1, "gcloud op sops rclone doctl age solana") ||
+         (path.names_one_of(i + 1, "netlify stripe") && path.names_one_of(i + 2, "config.json config.toml")) ||
          (path.names_one_of(i + 1, "gh glab-cli hub") && (i + 2 == path.count || i + 3 == path.count)))) {
       return true;
     }
@@ -206,7 +208,14 @@ inline bool is_secret(const PathParts& path) noexcept {
         path.names_one_of(i + 1, "credentials credentials.toml credentials.tfrc.json")) {
       return true;
     }
-    if (path.names(i, ".codex") && path.names(i + 1, "auth.json")) return true;
+    if (path.names_one_of(i, ".codex com.vercel.cli opencode .composer composer") && path.names(i + 1, "auth.json")) return true;
+    // Where clients of services keep the token of the person who logged in.
+    if ((path.names_one_of(i, ".netlify .railway") && path.names(i + 1, "config.json")) || (path.names(i, ".expo") && path.names(i + 1, "state.json")) ||
+        (path.names(i, ".supabase") && path.names(i + 1, "access-token")) || (path.names(i, ".snowflake") && path.names_one_of(i + 1, "connections.toml config.toml")) ||
+        (path.names_one_of(i, "huggingface .huggingface") && path.names_one_of(i + 1, "token stored_tokens")) || (path.names(i, "configstore") && path.names(i + 1, "firebase-tools.json")) ||
+        (path.names(i, ".wrangler") && path.names(i + 1, "config") && path.names(i + 2, "default.toml"))) {
+      return true;
+    }
     if (path.names(i, ".m2") && path.names_one_of(i + 1, "settings.xml settings-security.xml")) return true;
     if (path.names(i, ".ethereum") && (last || path.names(i + 1, "keystore"))) return true;
     if (path.names(i, ".fly") && path.names(i + 1, "config.yml")) return true;
