@@ -42,6 +42,40 @@ inline bool ShellReader::is_written_for_others(const Invocation& in) noexcept {
   return (in.via & via::kContainer) != 0 && name.has(word_flag::kGlob) && !name.has(word_flag::kUnknown);
 }
 
+// $GIT push, "${SUDO}" make install: a variable that this text does not set and that is named after a program is that program.
+inline bool ShellReader::takes_conventional_name(Invocation& in) noexcept {
+  const Word& written = argument(in, 0);
+  if (written.text.size() != 1 || written.text[0] != kUnknownPart || !written.has(word_flag::kEnvironment)) return false;
+  string_view name = source_of(written.span);
+  if (name.size() > 2 && name[0] == '"' && name.back() == '"') name = name.substr(1, name.size() - 2);
+  if (!starts_with(name, "$")) return false;
+  name.remove_prefix(1);
+  if (starts_with(name, "{") && name.back() == '}') name = name.substr(1, name.size() - 2);
+  for (const string_view ending : {"_BIN", "_CMD", "_EXE"})
+    if (ends_with(name, ending)) name.remove_suffix(ending.size());
+  constexpr string_view kPrograms[] = {"rm", "git", "sudo", "docker", "podman", "kubectl", "helm", "terraform", "psql", "mysql", "python", "python3", "pip", "node", "npm", "ruby", "perl", "php", "make", "find", "rsync", "aws", "gcloud"};
+  for (const string_view program : kPrograms) {
+    if (!ascii::one_of(name, program)) continue;
+    Word known = written;
+    known.text = program;
+    known.flags = 0;
+    const std::uint32_t first = tree_.word_count();
+    if (tree_.add_word(known) == kNone) return false;
+    std::uint32_t count = 1;
+    if (program == "rm") {  // as make has it
+      known.text = "-f";
+      if (tree_.add_word(known) == kNone) return false;
+      ++count;
+    }
+    for (std::uint32_t i = 1; i < in.count; ++i, ++count)
+      if (tree_.add_word(argument(in, i)) == kNone) return false;
+    in.first = first;
+    in.count = count;
+    return true;
+  }
+  return false;
+}
+
 inline void ShellReader::run(Invocation& in) noexcept {
   if (session_.level >= kLevels || reader_.out_of_stack()) {
     uncertain(Unresolved::depth, in.span, in.carrier);
@@ -81,6 +115,7 @@ inline void ShellReader::run(Invocation& in) noexcept {
       in.first = first;
     }
   }
+  takes_conventional_name(in);
   const Word name = argument(in, 0);
   Trial environment = Trial::unsaid;
   if (session_.names_environment) {

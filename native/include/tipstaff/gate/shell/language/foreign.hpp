@@ -52,7 +52,7 @@ inline const char* ShellReader::make_reference_end(const char* from) const noexc
   } else {
     if (name.empty() || nested != 0 || is_digit(name[0]) || name == "HOME") return nullptr;
     if (dots ? !names_make_folder(name)
-             : (!capitals || (small && name.find('_') == string_view::npos)) && !one_of(name, "verbose gen_verbose") && !names_make_folder(name))
+             : (!capitals || (small && name.find('_') == string_view::npos)) && name[0] != '_' && !one_of(name, "verbose gen_verbose cc cxx mkinstalldirs mkdir_p install_sh") && !names_make_folder(name))
       return nullptr;
   }
   if (p < end_ && *p == ':') {
@@ -114,7 +114,7 @@ inline void ShellReader::add_make_reference(Pieces& pieces, const char* end, boo
   // ./$(PROG): what was built here, by whatever name.
   if (ends && pieces.count == 1 && one_of(pieces.items[0].text, "./ ./build/ build/") && is_name(name)) return add_literal(pieces, name, 0, quoted);
   if (names_built(name)) return add_literal(pieces, "build", 0, quoted);
-  if (!quoted && pieces.count == 0 && ends && !names_make_folder(name)) return;
+  if (!quoted && pieces.count == 0 && ends && !names_make_folder(name) && name[0] != '_') return;
   // Where things are installed; of one project's own folders the last part is its name.
   const bool first = pieces.count == 0 || ((pieces.flags & word_flag::kInstalled) != 0 && pieces.count == 1);
   const bool own = ascii::one_of(name, "docdir htmldir pkgdatadir pkglibdir pkgincludedir pkglibexecdir pkgconfdir pkgsysconfdir");

@@ -169,6 +169,8 @@ class ShellReader {
   // shell/language/commands.hpp
   bool is_flag(const Invocation& in) noexcept;
   bool is_own_program(const Invocation& in) noexcept;
+  bool takes_conventional_name(Invocation& in) noexcept;
+  bool is_given_command(const Invocation& in, std::uint32_t at) noexcept;
   bool is_written_for_others(const Invocation& in) noexcept;
   void run(Invocation& in) noexcept;
   void run_inner(Invocation& outer, std::uint32_t offset, std::uint32_t via) noexcept;

@@ -23,6 +23,22 @@ inline constexpr string_view kLookUps =
     "tldr cheat man apropos whatis which whereis info howdoi help navi explain how2 ack ag ugrep pgrep pidof type hash dpkg apt-cache rpm brew port pacman say "
     "espeak notify-send figlet cowsay logger wall todo note jrnl t compgen complete claude codex aider llm gemini gh-copilot";
 
+// Whether what follows -- may be a command: not where all of it are assignments (TOOL -- CFLAGS=-O2), nor where it begins with a
+// quoted variable and no short option follows (tox -e notes -- "$VERSION" notes.md).
+inline bool ShellReader::is_given_command(const Invocation& in, std::uint32_t at) noexcept {
+  const Word& first = argument(in, at);
+  const bool variable = first.has(word_flag::kUnknown) && first.has(word_flag::kQuoted) && starts_with(source_of(first.span), "\"$") &&
+                        one_of(tree_.command(in.command).program, "tox nox pytest cargo npm yarn pnpm go dotnet");
+  bool assigns = true;
+  for (std::uint32_t i = at; i < in.count; ++i) {
+    const string_view text = text_of(in, i);
+    const std::size_t equals = text.find('=');
+    assigns = assigns && equals != string_view::npos && is_name(text.substr(0, equals));
+    if (variable && i > at && text.size() > 1 && text[0] == '-' && text[1] != '-') return true;
+  }
+  return !assigns && !variable;
+}
+
 inline void ShellReader::run_carried(Invocation& in) noexcept {
   const string_view program = tree_.command(in.command).program;
   // wrapper rm -rf x: a command after the name of something that runs it in another way.
@@ -46,7 +62,7 @@ inline void ShellReader::run_carried(Invocation& in) noexcept {
   for (std::uint32_t i = 1; i < in.count; ++i) {
     Word word = argument(in, i);
     if (word.text == "--") {
-      if (i + 1 >= in.count || starts_with(text_of(in, i + 1), "-")) return;
+      if (i + 1 >= in.count || starts_with(text_of(in, i + 1), "-") || !is_given_command(in, i + 1)) return;
       if (i + 2 == in.count && begins_command(text_of(in, i + 1))) return code_word(in, argument(in, i + 1), Nested{}, Dialect::shell);
       return run_inner(in, i + 1, 0);
     }
