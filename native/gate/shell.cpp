@@ -49,7 +49,6 @@
 #include "tipstaff/gate/shell/programs/builtins.hpp"
 #include "tipstaff/gate/shell/programs/carried.hpp"
 #include "tipstaff/gate/shell/programs/carriers.hpp"
-#include "tipstaff/gate/shell/programs/cleaned_folders.hpp"
 #include "tipstaff/gate/shell/programs/clients.hpp"
 #include "tipstaff/gate/shell/programs/cmake.hpp"
 #include "tipstaff/gate/shell/programs/editors.hpp"
@@ -68,6 +67,7 @@
 #include "tipstaff/gate/shell/redirections/here_documents.hpp"
 #include "tipstaff/gate/shell/redirections/redirections.hpp"
 #include "tipstaff/gate/shell/redirections/written_files.hpp"
+#include "tipstaff/gate/shell/tables/cleaned_folders.hpp"
 
 namespace tipstaff::gate {
 
