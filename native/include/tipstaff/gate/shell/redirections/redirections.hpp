@@ -85,7 +85,9 @@ inline void ShellReader::read_redirection(Redirections& out) noexcept {
     if (next == '>') {
       ++p;
       if (p < end_ && *p == ' ') ++p;
-      if (starts_with(string_view(p, static_cast<std::size_t>(end_ - p)), "/dev/")) made.kind = Redirection::write;  // what is opened so is written to
+      const string_view opened(p, static_cast<std::size_t>(end_ - p));
+      // A device that is opened so is written to; an address is both, and judged by what uses it.
+      if (starts_with(opened, "/dev/") && !starts_with(opened, "/dev/tcp/") && !starts_with(opened, "/dev/udp/")) made.kind = Redirection::write;
     }
   } else {
     made.kind = Redirection::write;
