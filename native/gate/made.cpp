@@ -62,7 +62,7 @@ class Before {
  private:
   enum class Joined : std::uint8_t { on, begins, fails };
   // More is not looked at: each word that is asked about may look at all commands.
-  static constexpr std::uint32_t kSteps = 256, kCommands = 1024, kLongestGap = 4096;
+  static constexpr std::uint32_t kSteps = 256, kCommands = 1024, kLongestGap = 4096, kLongestText = 1 << 15;
 
   // `sudo`, without what changes the folder: -D, -R, -i.
   bool passes_on(std::uint32_t outer, std::uint32_t inner) const noexcept {
@@ -225,6 +225,7 @@ class Before {
   }
   // ~/x or $HOME/x, where nothing sets another home.
   bool is_below_home(string_view written, string_view read) const noexcept {
+    if (text_.size() > kLongestText) return false;  // each word would look through all of it
     for (const string_view home : {string_view("~/"), string_view("$HOME/"), string_view("${HOME}/")}) {
       if (written.substr(0, home.size()) != home) continue;
       const string_view rest = written.substr(home.size() - 1);

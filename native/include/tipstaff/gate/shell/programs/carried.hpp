@@ -215,8 +215,9 @@ inline void ShellReader::read_loaded(Invocation& in, const Stream& content, Dial
   if (dialect == Dialect::python && content.text.find("def pytest_") != string_view::npos) {  // pytest calls these by their names
     string_view called = tree_.join(tree_.copy(""), content.text);
     for (std::size_t at = content.text.find("def pytest_"); at != string_view::npos; at = content.text.find("def pytest_", at + 4)) {
-      const string_view name = content.text.substr(at + 4, content.text.find('(', at) - at - 4);
-      called = tree_.join(tree_.join(tree_.join(called, "\n"), name), "(None)\n");
+      std::size_t end = at + 4;
+      while (end < content.text.size() && is_name_byte(content.text[end])) ++end;
+      called = tree_.join(tree_.join(tree_.join(called, "\n"), content.text.substr(at + 4, end - at - 4)), "(None)\n");
     }
     return other_dialect(in, dialect, called, in.span, via::kScript);
   }

@@ -208,7 +208,9 @@ inline void ShellReader::run_at_startup(string_view path, const Stream& content,
     for (std::size_t at = content.text.find('!'); at != string_view::npos; at = content.text.find('!', at + 1)) {  // vim: !rm x, autocmd VimEnter * !rm x
       if (at > 0 && !holds(" \n:", content.text[at - 1])) continue;
       const string_view line = content.text.substr(at + 1, content.text.find('\n', at) - at - 1);
-      if (begins_command(line)) nested(in, line, span, options);
+      if (!begins_command(line)) continue;
+      nested(in, line, span, options);
+      at += line.size();
     }
     return read_texts_of(in, content.text, span, 0);
   }

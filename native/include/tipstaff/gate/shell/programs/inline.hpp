@@ -127,10 +127,11 @@ inline void ShellReader::read_macros(Invocation& in, string_view text, Span span
     const std::size_t close = rest.find('\''), open = rest.find('`'), end = rest.find('\'', open == string_view::npos ? 0 : open);
     if (close < open && open < end && end != string_view::npos) define(rest.substr(0, close), rest.substr(open + 1, end - open - 1));
   }
-  for (std::size_t at = text.find("syscmd("); at != string_view::npos; at = text.find("syscmd(", at + 1)) {
+  std::size_t i = 0;
+  for (std::size_t at = text.find("syscmd("); at != string_view::npos; at = text.find("syscmd(", i)) {
     string_view made = tree_.copy("");
     int depth = 0;
-    for (std::size_t i = at + 7; i < text.size(); ++i) {
+    for (i = at + 7; i < text.size(); ++i) {
       const char c = text[i];
       if (c == '(') ++depth;
       if (c == ')' && depth-- == 0) break;

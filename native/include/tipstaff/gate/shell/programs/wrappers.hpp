@@ -210,16 +210,20 @@ inline void ShellReader::run_expect(Invocation& in, const Nested& options) noexc
       started.text = line;
       code_word(in, started, options, Dialect::shell);
       if (starts == "spawn ") typed = line;
+      at += line.size();
     }
   }
   const string_view client = base_name(typed.substr(0, typed.find(' ')));
-  for (std::size_t at = code.text.find("send "); at != string_view::npos; at = code.text.find("send ", at + 5)) {
-    string_view text = code.text.substr(at + 5);
+  std::size_t read = 0;
+  for (std::size_t at = code.text.find("send "); at != string_view::npos; at = code.text.find("send ", read)) {
+    read = at + 5;
+    string_view text = code.text.substr(read);
     while (starts_with(text, "-")) text.remove_prefix(text.find(' ') == string_view::npos ? text.size() : text.find(' ') + 1);
     if (text.empty() || (text[0] != '"' && text[0] != '{')) continue;
     const char close = text[0] == '"' ? '"' : '}';
     std::size_t stop = 1;
     while (stop < text.size() && text[stop] != close) stop += text[stop] == '\\' ? 2u : 1u;
+    read = static_cast<std::size_t>(text.data() - code.text.data()) + (stop < text.size() ? stop : text.size());
     started.text = decode_escapes(tree_, text.substr(1, stop < text.size() ? stop - 1 : string_view::npos), Escapes::ansi_c);
     if (!holds(trim(started.text), ' ')) continue;  // an answer
     const bool sql = one_of(client, "psql mysql mariadb sqlite3 sqlplus");

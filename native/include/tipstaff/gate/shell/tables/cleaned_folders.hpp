@@ -31,9 +31,15 @@ inline constexpr Cleaner kCleaners[] = {
     {"mvn mvnw", "dependency:purge-local-repository", "", "-Dmaven.repo.local"},
 };
 
+constexpr NameSigns make_cleaner_signs() noexcept {
+  NameSigns signs;
+  for (const Cleaner& cleaner : kCleaners) signs.add_all(cleaner.programs);
+  return signs;
+}
+inline constexpr NameSigns kCleanerSigns = make_cleaner_signs();
+
 inline void ShellReader::clean_folders(Invocation& in, string_view program) noexcept {
-  static constexpr Words kPrograms("cargo go npm pnpm yarn pip pip3 uv ccache bazel bazelisk poetry composer ruff jest pre-commit cypress playwright dotnet nuget gradle gradlew mvn mvnw");
-  if (!kPrograms.has(program)) return;
+  if (!kCleanerSigns.may_have(program)) return;
   for (const Cleaner& cleaner : kCleaners) {
     if (!one_of(program, cleaner.programs)) continue;
     bool cleans = false;
