@@ -24,7 +24,9 @@
 // shell/programs/inline.hpp        one-liners of rare languages, PowerShell and cmd
 // shell/programs/carried.hpp       commands of unknown tools, files that are loaded by name
 // shell/programs/clients.hpp       interpreters, SQL clients, Redis over nc
-// shell/programs/scripts.hpp       scripts                            shell/programs/make.hpp, shell/programs/cmake.hpp  recipes
+// shell/programs/scripts.hpp       scripts
+// shell/small_languages/           makefiles, cmake -P, m4, expect
+// shell/tables/                    words of tools, tools that clean folders
 #include <cstring>
 
 #include "tipstaff/gate/shell/language/assignments.hpp"
@@ -50,13 +52,11 @@
 #include "tipstaff/gate/shell/programs/carried.hpp"
 #include "tipstaff/gate/shell/programs/carriers.hpp"
 #include "tipstaff/gate/shell/programs/clients.hpp"
-#include "tipstaff/gate/shell/programs/cmake.hpp"
 #include "tipstaff/gate/shell/programs/editors.hpp"
 #include "tipstaff/gate/shell/programs/filters.hpp"
 #include "tipstaff/gate/shell/programs/finders.hpp"
 #include "tipstaff/gate/shell/programs/git.hpp"
 #include "tipstaff/gate/shell/programs/inline.hpp"
-#include "tipstaff/gate/shell/programs/make.hpp"
 #include "tipstaff/gate/shell/programs/outputs.hpp"
 #include "tipstaff/gate/shell/programs/prints.hpp"
 #include "tipstaff/gate/shell/programs/scripts.hpp"
@@ -67,6 +67,10 @@
 #include "tipstaff/gate/shell/redirections/here_documents.hpp"
 #include "tipstaff/gate/shell/redirections/redirections.hpp"
 #include "tipstaff/gate/shell/redirections/written_files.hpp"
+#include "tipstaff/gate/shell/small_languages/cmake.hpp"
+#include "tipstaff/gate/shell/small_languages/expect.hpp"
+#include "tipstaff/gate/shell/small_languages/m4.hpp"
+#include "tipstaff/gate/shell/small_languages/make.hpp"
 #include "tipstaff/gate/shell/tables/cleaned_folders.hpp"
 
 namespace tipstaff::gate {

@@ -212,9 +212,6 @@ class ShellReader {
   // shell/programs/wrappers.hpp and its neighbours
   void run_prefix(Invocation& in, const Program& program) noexcept;
   void run_env(Invocation& in) noexcept;
-  void read_macros(Invocation& in, string_view text, Span span) noexcept;
-  void clean_folders(Invocation& in, string_view program) noexcept;
-  void run_expect(Invocation& in, const Nested& options) noexcept;
   void run_code_option(Invocation& in, const Program& program) noexcept;
   void run_joined(Invocation& in, const Program& program) noexcept;
   void run_xargs(Invocation& in) noexcept;
@@ -288,11 +285,16 @@ class ShellReader {
   Stream load(const Stream& file, string_view cwd) noexcept;
   bool run_script(Invocation& in, std::uint32_t index, Dialect dialect, std::uint32_t via) noexcept;
   void run_path(Invocation& in) noexcept;
+  void run_package_script(Invocation& in) noexcept;
+  void run_just(Invocation& in) noexcept;
+
+  // shell/small_languages/, shell/tables/cleaned_folders.hpp
   void run_make(Invocation& in) noexcept;
   void run_cmake(Invocation& in) noexcept;
   void read_cmake(Invocation& in, string_view text, Span span, bool builds = false) noexcept;
-  void run_package_script(Invocation& in) noexcept;
-  void run_just(Invocation& in) noexcept;
+  void read_macros(Invocation& in, string_view text, Span span) noexcept;
+  void run_expect(Invocation& in, const Nested& options) noexcept;
+  void clean_folders(Invocation& in, string_view program) noexcept;
 
   // shell/programs/prints.hpp, shell/programs/sed.hpp, shell/programs/filters.hpp
   Stream output_of_echo(const Invocation& in) noexcept;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "tipstaff/gate/tree/name_signs.hpp"
-#include "tipstaff/gate/shell/programs/cmake.hpp"
+#include "tipstaff/gate/shell/small_languages/cmake.hpp"
 #include "tipstaff/gate/shell/programs/table.hpp"
 
 namespace tipstaff::gate::shell {

@@ -3,7 +3,7 @@
 
 #include "tipstaff/gate/tree/known_texts.hpp"
 #include "tipstaff/gate/tree/quoting.hpp"
-#include "tipstaff/gate/shell/programs/make.hpp"
+#include "tipstaff/gate/shell/small_languages/make.hpp"
 
 namespace tipstaff::gate::shell {
 
