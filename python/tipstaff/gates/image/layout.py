@@ -15,19 +15,19 @@ from tipstaff.gates.image.triggers import glob_letters
 from tipstaff.gates.packs.model import DECISIONS, PackError, Row
 
 MAGIC: Final = b"TIPSGATE"
-VERSION: Final = 5
+VERSION: Final = 6
 NOTHING: Final = 0xFFFFFFFF
 """Stands for an index where there is none."""
 
 SECTIONS: Final = (
     "strings", "texts", "slots", "specs", "flags", "buckets", "candidates", "instances", "groups", "conditions",
     "globs", "masks", "sequences", "rules", "tables", "rows", "terms", "selectors", "config", "allowlist", "secrets",
-    "shared", "triggers", "signs", "options", "guards", "letters",
+    "shared", "triggers", "signs", "indexes", "guards", "letters",
 )  # fmt: skip
 WIDTHS: Final = {
-    "texts": 2, "slots": 3, "specs": 19, "flags": 4, "buckets": 7, "candidates": 1, "instances": 10, "groups": 2,
+    "texts": 2, "slots": 3, "specs": 21, "flags": 4, "buckets": 7, "candidates": 1, "instances": 10, "groups": 2,
     "conditions": 4, "globs": 5, "masks": 4, "sequences": 2, "rules": 9, "tables": 2, "rows": 3, "terms": 2,
-    "selectors": 4, "config": 6, "allowlist": 1, "shared": 1, "triggers": 2, "signs": 1, "options": 1,
+    "selectors": 4, "config": 6, "allowlist": 1, "shared": 1, "triggers": 2, "signs": 1, "indexes": 1,
     "guards": 20, "letters": 32,
 }  # fmt: skip
 """Numbers of 32 bits in one record of each section of records."""
@@ -82,6 +82,11 @@ class ImageSections:
             self._numbers["texts"].extend((len(self._strings), len(data)))
             self._strings += data
         return self._text_ids[data]
+
+    def index(self, names: Sequence[str], first: int = 0) -> tuple[int, int]:
+        """Put in a hash table of the numbers that names have, counted from `first`; returns its start and size."""
+        table = hashed([(name, (number,)) for number, name in enumerate(names, first)])
+        return self.shared("indexes", [(NOTHING,) if entry is None else entry[1] for entry in table])
 
     def optional_mask(self, bits: Sequence[int]) -> int:
         """Return a mask's index; NOTHING where it has no bits."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from tipstaff.gates.image.layout import NOTHING, ImageSections, hashed
+from tipstaff.gates.image.layout import ImageSections, hash_name
 from tipstaff.gates.image.triggers import byte_class
 from tipstaff.gates.packs.model import BUNDLING, PackError
 
@@ -68,16 +68,14 @@ class OptionNames:
         # Letters first: they are looked up by letter, the others by the table and by how they begin.
         named = sorted(self._bits.items(), key=lambda item: (not self.letter(item[0]), self._start(item[0]), item[1]))
         short = sum(1 for name in self._bits if self.letter(name))
-        table = hashed([(name, (number,)) for number, (name, _) in enumerate(named) if number >= short])
-        hashes = {entry[1][0]: entry[0] for entry in table if entry is not None}
         first, _ = sections.shared(
             "flags",
             [
-                (sections.text(name), bit, self._start(name), hashes.get(number, 0))
+                (sections.text(name), bit, self._start(name), hash_name(name) if number >= short else 0)
                 for number, (name, bit) in enumerate(named)
             ],
         )
-        extent = sections.shared("options", [(NOTHING,) if entry is None else entry[1] for entry in table])
+        extent = sections.index([name for name, _ in named[short:]], short)
         letters = _bits_of(self.letter(name) for name, _ in named[:short])
         # Where one dash is before every name, a letter's option begins as the others do.
         begun = named if self.style == "single" else named[short:]

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-from tipstaff.gates.image.layout import NOTHING, ImageSections, Values, hashed
+from tipstaff.gates.image.layout import NOTHING, ImageSections, Values, hash_name, hashed
 from tipstaff.gates.image.options import OPTION_BITS, OptionNames
 from tipstaff.gates.image.triggers import PAIR_SIGNS, Trigger, is_plain, pair_letters, subcommand_words, trigger_of
 from tipstaff.gates.packs.model import (
@@ -126,8 +126,9 @@ class _Compiler:
         firsts = {rule.id: _first_words(rule) for rule in rules}
         # Rules that name their first word go before the others, and each in its order.
         plain = [(rule, instance) for rule, instance in instances if firsts[rule.id] is None]
-        entries: list[tuple[str, Values]] = []
-        for word in sorted({*program.subcommands, *(word for rule in rules for word in subcommand_words(rule))}):
+        words = sorted({*program.subcommands, *(word for rule in rules for word in subcommand_words(rule))})
+        buckets: list[Values] = []
+        for word in words:
             subcommand = program.subcommands.get(word)
             own = [(rule, instance) for rule, instance in instances if word in (firsts[rule.id] or ())]
             *candidates, guard = self._candidates([*own, *plain], word, options)
@@ -135,19 +136,12 @@ class _Compiler:
                 self._image.optional_mask(options.add(sorted(subcommand.values))) if subcommand else NOTHING,
                 self._image.optional_mask(options.add(sorted(subcommand.harmless))) if subcommand else NOTHING,
             )
-            entries.append((word, (self._image.text(word), *candidates, *masks, guard)))
-        table = hashed(entries)
-        buckets = self._image.shared(
-            "buckets",
-            [
-                (0, NOTHING, 0, 0, NOTHING, NOTHING, NOTHING) if entry is None else (entry[0], *entry[1])
-                for entry in table
-            ],
-        )
+            buckets.append((hash_name(word), self._image.text(word), *candidates, *masks, guard))
+        found = *self._image.shared("buckets", buckets), *self._image.index(words)
         *others, guard = self._candidates(plain, None, options)
         flags, extent, bits = options.write(self._image)
         style = STYLES.index(program.style)
-        record = (style, *flags, *buckets, *others, values, before, harmless, *extent, *bits, guard)
+        record = (style, *flags, *found, *others, values, before, harmless, *extent, *bits, guard)
         return self._image.extend("specs", [record])[0]
 
     def _candidates(
@@ -210,8 +204,8 @@ class _Compiler:
 
     def _instance(self, rule: PackRule, number: int, options: OptionNames) -> int:
         groups = [self._conditions(group, options) for group in (rule.base, *rule.any_of, *rule.unless)]
-        first, _ = self._image.extend("groups", groups)
-        return self._image.extend(
+        first, _ = self._image.shared("groups", groups)
+        return self._image.shared(
             "instances",
             [
                 (
@@ -229,7 +223,7 @@ class _Compiler:
         )[0]
 
     def _conditions(self, group: Sequence[Condition], options: OptionNames) -> tuple[int, int]:
-        return self._image.extend("conditions", [self._condition(condition, options) for condition in group])
+        return self._image.shared("conditions", [self._condition(condition, options) for condition in group])
 
     def _condition(self, condition: Condition, options: OptionNames) -> tuple[int, int, int, int]:
         kind = CONDITIONS.index(condition.kind)
@@ -237,7 +231,7 @@ class _Compiler:
         match condition.kind:
             case "subcommand":
                 sequences = [image.globs(sequence) for sequence in condition.sequences]
-                return kind, *image.extend("sequences", sequences), 0
+                return kind, *image.shared("sequences", sequences), 0
             case "flags_any" | "flags_none":
                 return kind, image.mask(options.add(condition.options)), 0, 0
             case "value":
@@ -252,7 +246,7 @@ class _Compiler:
                 return kind, *image.globs(condition.globs), 0
 
     def _selectors(self, selectors: Sequence[Selector], options: OptionNames) -> tuple[int, int]:
-        return self._image.extend(
+        return self._image.shared(
             "selectors",
             [
                 (

@@ -151,7 +151,7 @@ inline bool none_holds(const Image& image, const record::Spec* spec, const Outli
   const auto style = static_cast<OptionStyle>(spec->style);
   if (style == OptionStyle::slash || style == OptionStyle::powershell) return false;
   const record::Bucket* bucket = nullptr;
-  if (spec->bucket_count != 0 && outline.count != 0) {
+  if (spec->bucket_slots != 0 && outline.count != 0) {
     const std::string_view first = outline.words[0].text;
     bucket = is_option(first) ? nullptr : image.bucket(*spec, first, outline.first_hash);
     // It is not known yet which is the first operand: it enters nothing where none does.

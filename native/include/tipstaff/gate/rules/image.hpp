@@ -46,7 +46,7 @@ class Image {
   List<std::uint32_t> shared;      // of rules that look at every program
   List<record::Trigger> triggers;
   List<std::uint32_t> signs;    // two signs each, of word_signs.hpp: the upper and the lower half
-  List<std::uint32_t> options;  // places of a table by hash: the option's index among the program's, or kNothing
+  List<std::uint32_t> indexes;  // hash tables: a name's index among the program's options or buckets, or kNothing
   List<record::Guard> guards;
   List<record::Letters> letters;
   record::Config config{};
@@ -76,11 +76,12 @@ class Image {
 
   // What the first operand of a program's command enters, or null.
   const record::Bucket* bucket(const record::Spec& spec, std::string_view operand, std::uint32_t hash) const noexcept {
-    if (spec.bucket_count == 0) return nullptr;
-    const std::uint32_t last = spec.bucket_count - 1;
+    if (spec.bucket_slots == 0) return nullptr;
+    const std::uint32_t last = spec.bucket_slots - 1;
     for (std::uint32_t at = hash & last;; at = (at + 1) & last) {
-      const record::Bucket& found = buckets[spec.buckets + at];
-      if (found.name == kNothing) return nullptr;
+      const std::uint32_t index = indexes[spec.bucket_index + at];
+      if (index == kNothing) return nullptr;
+      const record::Bucket& found = buckets[spec.buckets + index];
       if (found.hash != hash) continue;
       if (ascii::same_bytes(operand, text(found.name)) || ascii::equals(operand, text(found.name))) return &found;
     }

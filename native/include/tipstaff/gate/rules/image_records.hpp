@@ -7,7 +7,7 @@
 namespace tipstaff::gate {
 
 constexpr char kImageMagic[9] = "TIPSGATE";
-constexpr std::uint32_t kImageVersion = 5;
+constexpr std::uint32_t kImageVersion = 6;
 constexpr std::uint32_t kNothing = 0xffffffffu;
 constexpr std::uint32_t kFlagBits = 128;
 // Signs of words: see word_signs.hpp.
@@ -72,15 +72,16 @@ struct Text { std::uint32_t offset, bytes; };
 struct Slot { std::uint32_t hash, name, spec; };  // name: text; kNothing where the slot is free
 struct Spec {
   std::uint32_t style, flags, flag_count, short_count, buckets, bucket_count;
+  std::uint32_t bucket_index, bucket_slots;  // where to find a bucket by its name
   std::uint32_t rules, rule_count;  // candidates where the first operand is none of the buckets'
   std::uint32_t values_any, values_before, harmless;  // masks
-  std::uint32_t options, option_slots;  // where to find an option by its name
+  std::uint32_t option_index, option_slots;  // where to find an option by its name
   std::uint32_t letters[4];  // bits of the one-letter options, without their highest bit
   std::uint32_t starts;      // the first two letters of the other options: a table
   std::uint32_t guard;       // of the candidates
 };
 // Of a program that no rule tells about.
-inline constexpr Spec kPlainSpec{0, 0, 0, 0, 0, 0, 0, 0, kNothing, kNothing, kNothing, 0, 0, {}, kNothing, kNothing};
+inline constexpr Spec kPlainSpec{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, kNothing, kNothing, kNothing, 0, 0, {}, kNothing, kNothing};
 // letter: of a one-letter option; of the others the first two letters' classes, by which they are sorted.
 struct Flag { std::uint32_t name, bit, letter, hash; };
 struct Bucket { std::uint32_t hash, name, rules, rule_count, values, harmless, guard; };
@@ -125,7 +126,7 @@ struct Config {
 
 enum class SectionKind : std::uint32_t {
   strings, texts, slots, specs, flags, buckets, candidates, instances, groups, conditions, globs, masks, sequences,
-  rules, tables, rows, terms, selectors, config, allowlist, secrets, shared, triggers, signs, options, guards,
+  rules, tables, rows, terms, selectors, config, allowlist, secrets, shared, triggers, signs, indexes, guards,
   letters,
 };
 constexpr std::uint32_t kSectionCount = 27;

@@ -41,10 +41,9 @@ class ImageChecker : private Image {
       const record::Spec& s = specs[i];
       if (s.style > static_cast<std::uint32_t>(OptionStyle::guessed)) return false;
       if (!within(s.flags, s.flag_count, flags.count) || s.short_count > s.flag_count) return false;
-      if (!within(s.buckets, s.bucket_count, buckets.count) || !power_of_two(s.bucket_count)) return false;
-      bool free_bucket = s.bucket_count == 0;
-      for (std::uint32_t b = 0; b < s.bucket_count; ++b) free_bucket |= buckets[s.buckets + b].name == kNothing;
-      if (!free_bucket || !options_hold(s)) return false;
+      if (!within(s.buckets, s.bucket_count, buckets.count)) return false;
+      if (!index_holds(s.bucket_index, s.bucket_slots, s.bucket_count) || !index_holds(s.option_index, s.option_slots, s.flag_count))
+        return false;
       if (!rules_within(s.rules, s.rule_count)) return false;
       if (!optional(s.guard, guards.count) || !optional(s.starts, letters.count)) return false;
       if (!optional_mask(s.values_any) || !optional_mask(s.values_before) || !optional_mask(s.harmless)) return false;
@@ -53,7 +52,6 @@ class ImageChecker : private Image {
       if (flags[i].name >= texts.count || flags[i].bit >= kFlagBits || flags[i].letter > 1023) return false;
     for (std::uint32_t i = 0; i < buckets.count; ++i) {
       const record::Bucket& b = buckets[i];
-      if (b.name == kNothing) continue;
       if (b.name >= texts.count || !rules_within(b.rules, b.rule_count)) return false;
       if (!optional_mask(b.values) || !optional_mask(b.harmless) || !optional(b.guard, guards.count)) return false;
     }
@@ -156,13 +154,13 @@ class ImageChecker : private Image {
       if (signs[g.names + i] >= texts.count) return false;
     return optional(g.firsts, letters.count) && optional(g.lasts, letters.count) && optional(g.starts, letters.count);
   }
-  bool options_hold(const record::Spec& s) const noexcept {
-    if (!within(s.options, s.option_slots, options.count) || !power_of_two(s.option_slots)) return false;
-    bool free_slot = s.option_slots == 0;
-    for (std::uint32_t i = 0; i < s.option_slots; ++i) {
-      const std::uint32_t option = options[s.options + i];
-      if (option == kNothing) free_slot = true;
-      else if (option >= s.flag_count) return false;
+  bool index_holds(std::uint32_t first, std::uint32_t slots, std::uint32_t count) const noexcept {
+    if (!within(first, slots, indexes.count) || !power_of_two(slots)) return false;
+    bool free_slot = slots == 0;  // a search must end
+    for (std::uint32_t i = 0; i < slots; ++i) {
+      const std::uint32_t index = indexes[first + i];
+      if (index == kNothing) free_slot = true;
+      else if (index >= count) return false;
     }
     return free_slot;
   }
@@ -223,7 +221,7 @@ inline ImageFault open_image(const unsigned char* data, std::size_t bytes, Image
   list(SectionKind::shared, &opened.shared);
   list(SectionKind::triggers, &opened.triggers);
   list(SectionKind::signs, &opened.signs);
-  list(SectionKind::options, &opened.options);
+  list(SectionKind::indexes, &opened.indexes);
   list(SectionKind::guards, &opened.guards);
   list(SectionKind::letters, &opened.letters);
   const record::Section& config = table[static_cast<std::uint32_t>(SectionKind::config)];

@@ -165,7 +165,7 @@ class Options {
     if (spec_.option_slots == 0) return nullptr;
     const std::uint32_t hash = hash_name(name), last = spec_.option_slots - 1;
     for (std::uint32_t at = hash & last;; at = (at + 1) & last) {
-      const std::uint32_t option = image_.options[spec_.options + at];
+      const std::uint32_t option = image_.indexes[spec_.option_index + at];
       if (option == kNothing) return nullptr;
       if (flag(option).hash == hash && equal_folded(name, image_.text(flag(option).name))) return &flag(option);
     }
