@@ -14,16 +14,25 @@ enum class Named : std::uint8_t {
   any,        // some word after the verb
   by_option,  // the value of --name
   before,     // what is before the verb: docker compose -p x up
+  printed,    // what it prints is kept in a variable: CID=$(docker create IMAGE)
 };
 
 // Verbs are the first words of a command; alternatives are joined by |.
 struct Pair {
   string_view programs, removes, makers, makes;
   Named named;
+  bool again = false;  // made anew afterwards is as good: pm2 delete x; pm2 start --name x
 };
 constexpr string_view kContainerPrograms = "docker podman nerdctl finch";
 constexpr Pair kPairs[] = {
     {kContainerPrograms, "rm|container rm|container remove", kContainerPrograms, "run|create|container run|container create", Named::by_option},
+    {kContainerPrograms, "rm|container rm|container remove|stop|kill|container stop|container kill", kContainerPrograms, "run|create|container run|container create", Named::printed},
+    {kContainerPrograms, "stop|kill|container stop|container kill", kContainerPrograms, "run|create|container run|container create", Named::by_option},
+    {"pm2", "delete|stop|del", "pm2", "start", Named::by_option, true},
+    {"pm2", "delete|stop|del", "pm2", "start", Named::any, true},
+    {"brew", "services stop", "brew", "services start|services run", Named::any, true},
+    {"supervisorctl", "stop", "supervisorctl", "start", Named::any, true},
+    {"systemctl", "stop", "systemctl", "start", Named::any},
     {kContainerPrograms, "volume rm|volume remove", kContainerPrograms, "volume create", Named::any},
     {kContainerPrograms, "network rm|network remove", kContainerPrograms, "network create", Named::any},
     {kContainerPrograms, "secret rm", kContainerPrograms, "secret create", Named::any},
@@ -59,6 +68,7 @@ class MadeThings {
 
  private:
   static constexpr std::uint32_t kCommandsBack = 256;
+  static constexpr std::size_t kLongestText = 1 << 15;  // each name is looked for in all of it
 
   bool all_of(const Pair& pair) const noexcept {
     if (pair.named == Named::before) return made(pair, nullptr);
@@ -74,7 +84,7 @@ class MadeThings {
   }
   bool made(const Pair& pair, const Word* name) const noexcept {
     // What runs at the end of a script comes before what it takes away: trap 'docker rm -f x' EXIT.
-    const bool later = (asked_.via & via::kScheduled) != 0;
+    const bool later = pair.again || (asked_.via & via::kScheduled) != 0;
     const std::uint32_t end = later ? tree_.command_count() : index_;
     for (std::uint32_t i = end, steps = 0; i-- > 0 && steps < kCommandsBack; ++steps) {
       const Command& maker = tree_.command(i);
@@ -91,18 +101,44 @@ class MadeThings {
   bool names(const Command& maker, const Pair& pair, const Word& name) const noexcept {
     std::uint32_t at = after_verb(maker, pair.makes);
     const Word* const words = tree_.arguments(maker);
+    if (pair.named == Named::printed) return at < maker.word_count && keeps_printed(maker, name);
     if (pair.named == Named::next) return at < maker.word_count && same(words[at], name);
     for (; at < maker.word_count; ++at) {
       if (pair.named == Named::any ? same(words[at], name) : is_value(words, maker.word_count, at, name)) return true;
     }
     return false;
   }
+  // $CID, where the text says CID=$(docker create ...) and gives it no other value before it is used.
+  bool keeps_printed(const Command& maker, const Word& name) const noexcept {
+    string_view variable = written(name);
+    if (text_.size() > kLongestText || variable.size() < 2 || variable[0] != '$' || (maker.via & via::kSubstitution) == 0) return false;
+    variable.remove_prefix(1);
+    if (variable[0] == '{' && variable.back() == '}') variable = variable.substr(1, variable.size() - 2);
+    for (const char c : variable)
+      if (!ascii::is_name(c)) return false;
+    if (maker.span.start > text_.size() || name.span.start > text_.size() || maker.span.start > name.span.start) return false;
+    string_view before = text_.substr(0, maker.span.start);
+    for (const string_view opening : {string_view("$("), string_view("`"), string_view("\""), string_view("=")}) {
+      if (ascii::ends_with(before, opening)) before.remove_suffix(opening.size());
+      else if (opening == "=") return false;
+    }
+    if (before.size() < variable.size() || before.substr(before.size() - variable.size()) != variable || (before.size() > variable.size() && ascii::is_name(before[before.size() - variable.size() - 1]))) return false;
+    // No other value, nor code that may give it one, in between.
+    const string_view since = text_.substr(maker.span.start, name.span.start - maker.span.start);
+    for (std::size_t at = since.find(variable); at != string_view::npos; at = since.find(variable, at + 1)) {
+      const std::size_t end = at + variable.size();
+      const bool whole = at == 0 || !ascii::is_name(since[at - 1]);
+      if (whole && (at == 0 || (since[at - 1] != '$' && since[at - 1] != '{'))) return false;
+      if (whole && since[at - 1] == '{' && end < since.size() && since[end] != '}') return false;
+    }
+    return true;
+  }
   bool is_value(const Word* words, std::uint32_t count, std::uint32_t at, const Word& name) const noexcept {
     if (one_of(words[at].text, "--name -n")) return at + 1 < count && same(words[at + 1], name);
     constexpr string_view option = "--name=";
     if (words[at].text.substr(0, option.size()) != option) return false;
     const string_view value = written(words[at]);
-    return ascii::ends_with(value, written(name)) && value.size() == option.size() + written(name).size();
+    return value.size() > option.size() && value.substr(option.size()) == written(name);
   }
   // The same project: all words before the verb are the same.
   bool same_before(const Command& maker, const Pair& pair) const noexcept {

@@ -30,6 +30,7 @@ _GLOB_KEYS: Final = (
     "patterns_all",
     "patterns_none",
     "ends_with",
+    "fetches",
     "words_any",
     "input",
 )

@@ -31,13 +31,14 @@ PATH_CLASSES: Final = {
     name: 1 << bit
     for bit, name in enumerate(
         "repository repository-root vcs build temporary sibling home home-root system root device null wiring secrets "
-        "unknown outside database glob remote credential made file".split()
+        "unknown outside database glob remote credential made file refilled".split()
     )
 }
 CONDITIONS: Final = (
     "subcommand", "flags_any", "flags_none", "value", "first", "second", "last", "args_any", "args_all", "args_none",
     "words_any", "count", "paths", "via_any", "via_none", "reads_from", "writes_to", "inside", "reads_paths",
     "unknown_args", "input", "dialects", "patterns_all", "writes_paths", "patterns_none", "ends_with",
+    "fetches",
 )  # fmt: skip
 """Kinds of conditions by the number that they have in an image."""
 

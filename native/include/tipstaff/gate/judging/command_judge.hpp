@@ -264,6 +264,7 @@ class CommandJudge {
     std::string_view path;
     for (std::uint32_t i = 0; i < command.word_count && i < kGuardedWords; ++i) {
       const Word& word = words[i];
+      if (is_left_out(command, words, i)) continue;
       Guarded found = guarded_.find(command, word);
       if (found == Guarded::none && word.has(word_flag::kUnknown) && names_state(word.span)) found = Guarded::state;
       const bool above = found == Guarded::holds_state || found == Guarded::holds_program;
@@ -282,6 +283,14 @@ class CommandJudge {
     if (registrations_.left_out(command, words)) touch("@gate", "hides-registration", command, {}, index);
     if ((surroundings_.stash_takes_changed || surroundings_.stash_takes_untracked) && registrations_.stashed(command, words, index))
       touch("@gate", "stashes-registration", command, {}, index);
+  }
+
+  // git clean -fdx -e .claude, rsync --exclude .claude: what a word names stays as it is.
+  static bool is_left_out(const Command& command, const Word* words, std::uint32_t i) noexcept {
+    const bool cleans = command.program == "git" && words[0].text == "clean";
+    if (!cleans && !ascii::one_of(command.program, "rsync tar")) return false;
+    const std::string_view text = words[i].text, before = i != 0 ? words[i - 1].text : std::string_view();
+    return text.substr(0, 10) == "--exclude=" || before == "--exclude" || (cleans && (before == "-e" || (text.size() > 2 && text.substr(0, 2) == "-e")));
   }
 
   // $TIPSTAFF_STATE/key

@@ -415,6 +415,7 @@ inline constexpr NameSigns kFileSigns(kFileEndings);
 inline bool is_file(const PathParts& path) noexcept {
   if (path.count == 0 || path.ends_in_slash) return false;
   const std::string_view name = path.part[path.count - 1], ending = ending_of(name);
+  if (ascii::one_of(name, ".terraform.lock.hcl .terraform.tfstate.lock.info .pnp.cjs .pnp.loader.mjs .eslintcache .stylelintcache .dmypy.json .phpunit.result.cache .php-cs-fixer.cache .rspec_status .last_build_id")) return true;
   if (name.size() < ending.size() + 2 || name[0] == '.' || path.has_glob(name) || PathParts::is_unknown(name)) return false;
   return kFileSigns.may_have(ending) && ascii::one_of(ending, kFileEndings);
 }

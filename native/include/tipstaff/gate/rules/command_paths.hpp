@@ -72,9 +72,24 @@ class CommandPaths {
     return false;
   }
   // cut -d= -f1: what is before the first equals sign of each line, and nothing of the values.
+  // jq -r 'keys[]': the names of an object's values.
   bool keeps_names(const Command& command) const noexcept {
-    if (command.program != "cut") return false;
     const Word* const words = tree_.arguments(command);
+    if (command.program == "jq") {
+      std::uint32_t filters = 0;
+      for (std::uint32_t i = 0; i < command.word_count; ++i) {
+        const std::string_view text = words[i].text;
+        if (text.size() > 1 && text[0] == '-') {
+          if (text != "-r" && text != "-c" && text != "-S" && text != "-M" && text != "--raw-output") return false;
+        } else if (text != "keys" && text != "keys[]" && text != "keys_unsorted" && text != "keys_unsorted[]" && text != "keys | length" && text != "keys|length" && text != "length" && text != "to_entries[].key" && text != "keys | .[]") {
+          return false;
+        } else {
+          ++filters;
+        }
+      }
+      return filters == 1;
+    }
+    if (command.program != "cut") return false;
     bool equals = false, field = false;
     for (std::uint32_t i = 0; i < command.word_count; ++i) {
       const std::string_view text = words[i].text, after = i + 1 < command.word_count ? words[i + 1].text : std::string_view();

@@ -51,8 +51,9 @@ enum class ConditionKind : std::uint32_t {
   writes_paths,  // a: table of one row
   patterns_none, // a: first glob, b: globs
   ends_with,     // a: first glob, b: globs
+  fetches,       // a: first glob, b: globs of addresses
 };
-constexpr std::uint32_t kConditionKinds = 26;
+constexpr std::uint32_t kConditionKinds = 27;
 
 enum class SelectorKind : std::uint32_t { args, first, last, rest, init, option, key, words, input };
 constexpr std::uint32_t kSelectorKinds = 9;

@@ -7,6 +7,7 @@
 
 #include "tipstaff/gate/findings.hpp"
 #include "tipstaff/gate/rules/command_paths.hpp"
+#include "tipstaff/gate/rules/fetched.hpp"
 #include "tipstaff/gate/rules/made.hpp"
 
 namespace tipstaff::gate::rules {
@@ -68,6 +69,11 @@ class Matcher : private CommandPaths {
     // What the line made itself is looked for last: only what would interrupt needs it.
     if (rank(decision) > rank(Decision::warn) && is_of_tree() && made(word)) {
       decision = decision_of(table, classes |= path_class::kMade);
+      if (!worse(decision, finding->decision)) return;
+    }
+    // What is filled anew is asked about.
+    if (decision == Decision::block && is_of_tree() && (classes & path_class::kMade) == 0 && MadeBefore{tree_, text_, index_}.refilled(word)) {
+      decision = decision_of(table, classes |= path_class::kRefilled);
       if (!worse(decision, finding->decision)) return;
     }
     finding->decision = decision;
@@ -304,6 +310,8 @@ class Matcher : private CommandPaths {
       case ConditionKind::reads_from: return any_program(c.a, c.b, command_.pipe_from, &Command::pipe_from);
       case ConditionKind::writes_to: return any_program(c.a, c.b, command_.pipe_to, &Command::pipe_to);
       case ConditionKind::inside: return any_program(c.a, c.b, command_.carrier, &Command::carrier);
+      case ConditionKind::fetches:  // one that was made up to ask about a command is about the one that carries it
+        return FetchedCode(tree_, is_of_tree() ? index_ : command_.carrier).all([&](std::string_view address) noexcept { return matches_any(image_, c.a, c.b, address); });
       case ConditionKind::reads_paths: return reads_paths(c.a);
       case ConditionKind::writes_paths: return writes_path(c.a);
       case ConditionKind::unknown_args: return any_operand(is_unknown) == (c.a != 0);

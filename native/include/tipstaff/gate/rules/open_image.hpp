@@ -137,6 +137,7 @@ class ImageChecker : private Image {
       case ConditionKind::reads_from:
       case ConditionKind::writes_to:
       case ConditionKind::inside:
+      case ConditionKind::fetches:
       case ConditionKind::input: return globs_within(c.a, c.b);
     }
     return false;

@@ -5,6 +5,24 @@
 
 namespace tipstaff::gate::program {
 
+// mongosh app-dev --eval CODE: the client is given a database of development or of tests, by its name.
+inline bool ScriptReader::names_development() const noexcept {
+  if (frame_.carrier == kNone) return false;
+  const Command& client = tree_.command(frame_.carrier);
+  if (!ascii::one_of(client.program, "mongo mongosh") || client.word_count == 0) return false;
+  std::string_view name = tree_.word(client.first_word).text;
+  if (name.empty() || name[0] == '-' || name.find("prod") != std::string_view::npos || name.find("live") != std::string_view::npos) return false;
+  name = name.substr(name.rfind('/') + 1);
+  name = name.substr(0, name.find('?'));
+  for (std::size_t at = 0; at < name.size();) {
+    const std::size_t end = name.find_first_of("_-.", at);
+    const std::string_view part = name.substr(at, end == std::string_view::npos ? end : end - at);
+    if (ascii::one_of(part, "dev devel development local test tests testing ci scratch sandbox demo tmp temp")) return true;
+    at = end == std::string_view::npos ? name.size() : end + 1;
+  }
+  return false;
+}
+
 // Stores that are reached through a driver: MongoDB and Redis. Null: none of theirs.
 inline const Value* ScriptReader::store_method(std::string_view base, std::string_view last, const Arguments& arguments, Span at) noexcept {
   static constexpr Value kDone{};
@@ -55,6 +73,7 @@ inline const Value* ScriptReader::store_method(std::string_view base, std::strin
   const Value& filter = arguments.at(0);
   const bool all = arguments.written == 0 || ((filter.bits & option::kEmpty) != 0 && (filter.kind == Value::options || filter.kind == Value::list));
   if (all && ascii::one_of(verb, "deletemany remove updatemany")) writer.flag("--all");
+  if (verb == "dropdatabase" && names_development()) writer.flag("--development");
   writer.end();
   return &kDone;
 }

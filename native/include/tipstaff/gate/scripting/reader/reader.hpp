@@ -170,6 +170,7 @@ class ScriptReader : private Actions {
   Value plain_call(std::string_view name, std::string_view last, std::string_view base, const Arguments& arguments, Span at) noexcept;
 
   // Methods: scripting/methods.hpp.
+  bool names_development() const noexcept;
   const Value* store_method(std::string_view base, std::string_view last, const Arguments& arguments, Span at) noexcept;
   Value method(const Value& self, std::string_view name, std::size_t start) noexcept;
   Value attribute(const Value& self, std::string_view name, std::size_t start) noexcept;

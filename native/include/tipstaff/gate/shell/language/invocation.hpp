@@ -69,6 +69,8 @@ struct Redirections {
   bool has_input = false;
   bool feeds = false;  // >&"${COPROC[1]}": what is printed is read by a program that runs beside
   bool idle = false;  // nothing is written to what is opened besides the standard output
+  bool shell_itself = false;  // exec: what is opened stays open
+  bool passing = false;       // of a shell that ends with it, or closed by the text
   Stream input;
 };
 

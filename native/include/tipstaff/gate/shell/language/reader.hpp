@@ -59,6 +59,7 @@ class ShellReader {
 
   // shell/language/simple.hpp, shell/language/assignments.hpp
   bool writes_to_descriptors() noexcept;
+  bool uses_descriptors() noexcept;
   void read_simple() noexcept;
   void run_alternatives(Invocation& in) noexcept;
   void run_turns(Invocation& in) noexcept;
@@ -311,6 +312,8 @@ class ShellReader {
 
   // shell/programs/outputs.hpp
   string_view found_by_name(const Invocation& in) noexcept;
+  string_view found_by_fd(const Invocation& in) noexcept;
+  string_view fd_pattern(string_view pattern) noexcept;
   bool prints_nothing(const Invocation& in) noexcept;
   bool asks_for_completion(string_view program) noexcept;
   bool prints_shell_settings(const Invocation& in) noexcept;
@@ -369,6 +372,8 @@ class ShellReader {
   std::uint32_t level_;  // the session's when this text began
   const char* line_end_ = nullptr;  // the newline after which here-documents are that were read already
   const char* resume_ = nullptr;    // where the text continues after them
+  const char* looked_in_ = nullptr;  // the text of which the next is known
+  bool descriptors_used_ = false;
   const char* last_descriptor_ = nullptr;  // where the text last writes to an open file by its number, once that was asked
   Stream input_;
   std::uint32_t pipe_from_ = kNone;

@@ -252,7 +252,13 @@ inline void ShellReader::read_simple() noexcept {
   if (redirections.count != 0) {
     (void)cwd;
     // exec 3>FILE opens it for what writes to it further on: exec 3>FILE; echo x >&3
-    redirections.idle = one_of(text_of(in, 0), ": true false") || (text_of(in, 0) == "exec" && count == 1 && !writes_to_descriptors());
+    redirections.shell_itself = text_of(in, 0) == "exec" && count == 1;
+    if (redirections.shell_itself) {
+      const char* begin = start;
+      while (begin > code_.text.data() && is_blank(begin[-1])) --begin;
+      redirections.passing = (in.carrier != kNone && one_of(tree_.command(in.carrier).program, "bash zsh ksh")) || (begin > code_.text.data() && begin[-1] == '(') || string_view(pos_, static_cast<std::size_t>(end_ - pos_) < 48 ? static_cast<std::size_t>(end_ - pos_) : 48).find("&-") != string_view::npos;
+    }
+    redirections.idle = one_of(text_of(in, 0), ": true false") || (redirections.shell_itself && !writes_to_descriptors());
     emit_redirections(redirections, in.command, in.via, empties_what_it_reads(in, redirections) ? Stream{} : in.output);
     for (std::uint32_t i = 0; i < redirections.count; ++i) {
       // What went into a file does not go on.

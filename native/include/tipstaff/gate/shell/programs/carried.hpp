@@ -21,7 +21,7 @@ inline bool names_code(string_view option) noexcept {
 // What looks things up, or takes any words as text.
 inline constexpr string_view kLookUps =
     "tldr cheat man apropos whatis which whereis info howdoi help navi explain how2 ack ag ugrep pgrep pidof type hash dpkg apt-cache rpm brew port pacman say "
-    "espeak notify-send figlet cowsay logger wall todo note jrnl t compgen complete claude codex aider llm gemini gh-copilot";
+    "shellcheck shfmt sqlfluff hadolint bat highlight pygmentize glow espeak notify-send figlet cowsay logger wall todo note jrnl t compgen complete claude codex aider llm gemini gh-copilot";
 
 // Whether what follows -- may be a command: not where all of it are assignments (TOOL -- CFLAGS=-O2), nor where it begins with a
 // quoted variable and no short option follows (tox -e notes -- "$VERSION" notes.md).

@@ -172,6 +172,19 @@ inline bool empties(const Stream& output) noexcept {
          (output.kind == Stream::file && output.text == "/dev/null");
 }
 
+// Whether the text uses an open file by its number: >&3, <&3, /dev/fd/3, read -u 3.
+inline bool ShellReader::uses_descriptors() noexcept {
+  if (looked_in_ == code_.text.data()) return descriptors_used_;  // looked for once
+  const string_view text = code_.text;
+  looked_in_ = text.data();
+  descriptors_used_ = text.find("/fd/") != string_view::npos || text.find(" -u") != string_view::npos;
+  for (std::size_t at = text.find('&'); at != string_view::npos && !descriptors_used_; at = text.find('&', at + 1)) {
+    const char after = at + 1 < text.size() ? text[at + 1] : ' ';
+    descriptors_used_ = at != 0 && (text[at - 1] == '>' || text[at - 1] == '<') && !holds("12-/", after);
+  }
+  return descriptors_used_;
+}
+
 inline void ShellReader::emit_redirections(const Redirections& redirections, std::uint32_t carrier, std::uint32_t via,
                                            const Stream& output) noexcept {
   for (std::uint32_t i = 0; i < redirections.count; ++i) {
@@ -183,6 +196,14 @@ inline void ShellReader::emit_redirections(const Redirections& redirections, std
     // Of several files only the last one gets what is printed.
     bool last = true;
     for (std::uint32_t k = i + 1; k < redirections.count; ++k) last = last && !(redirections.items[k].kind != Redirection::read && redirections.items[k].output);
+    // Whether somebody listens there is all that is asked: (exec 3<>/dev/tcp/db/5432), echo > /dev/tcp/db/5432
+    if (starts_with(target, "/dev/tcp/") || starts_with(target, "/dev/udp/")) {
+      const bool asks = redirections.shell_itself ? redirections.idle && redirections.passing && item.descriptor > 2 && !uses_descriptors()
+                        : item.kind == Redirection::read ? redirections.idle && (via & via::kSubstitution) == 0
+                                                         : item.output && last && empties(output);
+      emit_file(item.kind == Redirection::read ? "@read" : "@write", item.target, append && !asks, carrier, via, session_.cwd, asks);
+      continue;
+    }
     const bool empty = item.kind == Redirection::write && (item.output ? empties(output) || !last : redirections.idle && (item.descriptor != 2 || carrier == frame_.carrier));
     emit_file(item.kind == Redirection::read ? "@read" : "@write", item.target, append, carrier, via, session_.cwd, empty);
     if (item.kind != Redirection::read && item.output) {
