@@ -39,7 +39,7 @@ constexpr Pair kPairs[] = {
     {kContainerPrograms, "context rm", kContainerPrograms, "context create", Named::next},
     {kContainerPrograms, "pod rm|buildx rm", kContainerPrograms, "pod create|buildx create", Named::by_option},
     {"docker docker-compose podman podman-compose nerdctl", "down|rm", "docker docker-compose podman podman-compose nerdctl", "up|run|create", Named::before},
-    {"vagrant", "destroy", "vagrant", "up", Named::before},
+    {"vagrant", "destroy", "vagrant", "up", Named::before, true},
     {"git", "branch", "git", "checkout -b|checkout -q -b|switch -c|switch --create|branch", Named::next},
     {"git", "worktree remove", "git", "worktree add", Named::any},
     {"git", "tag", "git", "tag|tag -a|tag -s", Named::next},

@@ -127,6 +127,7 @@ inline std::uint32_t classify_folder(const PathParts& path) noexcept {
   if (path.names(mac, "var") && path.names(mac + 1, "tmp")) temporary = mac + 2;
   if (path.names(mac, "var") && path.names(mac + 1, "folders")) temporary = n > mac + 4 ? mac + 4 : n;
   if (path.names(0, "dev") && path.names(1, "shm")) temporary = 2;
+  if (path.names(0, "data") && path.names(1, "local") && path.names(2, "tmp")) temporary = 3;  // of a phone
   if (path.base == PathBase::drive && path.names_one_of(0, "temp tmp")) temporary = 1;
   if (path.names(0, "windows") && path.names(1, "temp")) temporary = 2;
   if (temporary > 0) {

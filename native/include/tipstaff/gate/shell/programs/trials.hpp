@@ -84,6 +84,8 @@ inline Trial ShellReader::trial_words(const Invocation& in) noexcept {
       one = Trial::denied;
     } else if (option == "--local" && program_name(argument(in, 0)) == "wrangler") {
       one = Trial::said;
+    } else if (option == "-database" && i + 1 < in.count) {  // golang-migrate's
+      one = is_trial_url(text_of(in, i + 1)) && !argument(in, i + 1).has(word_flag::kUnknown) ? Trial::said : Trial::denied;
     } else if (!option.empty() && option[0] == '-') {
       if (equals == string_view::npos && i + 1 < in.count) value = Value{text_of(in, i + 1), argument(in, i + 1).flags};
       const bool unknown = (value.flags & word_flag::kUnknown) != 0;
