@@ -28,6 +28,12 @@ constexpr Pair kPairs[] = {
     {kContainerPrograms, "rm|container rm|container remove", kContainerPrograms, "run|create|container run|container create", Named::by_option},
     {kContainerPrograms, "rm|container rm|container remove|stop|kill|container stop|container kill", kContainerPrograms, "run|create|container run|container create", Named::printed},
     {kContainerPrograms, "stop|kill|container stop|container kill", kContainerPrograms, "run|create|container run|container create", Named::by_option},
+    {kContainerPrograms, "rmi|image rm", kContainerPrograms, "build|image build|buildx build|commit", Named::printed},
+    {"kubectl oc", "delete deployment|delete deploy", "kubectl oc", "create deployment|create deploy", Named::next},
+    {"kubectl oc", "delete pod|delete po", "kubectl oc", "run", Named::next},
+    {"kubectl oc", "delete job", "kubectl oc", "create job", Named::next},
+    {"kubectl oc", "delete configmap|delete cm", "kubectl oc", "create configmap|create cm", Named::next},
+    {"apt-get apt apk dnf yum", "remove|purge|del|erase", "apt-get apt apk dnf yum", "install|add", Named::any, true},
     {"pm2", "delete|stop|del", "pm2", "start", Named::by_option, true},
     {"pm2", "delete|stop|del", "pm2", "start", Named::any, true},
     {"brew", "services stop", "brew", "services start|services run", Named::any, true},
@@ -182,7 +188,7 @@ class MadeThings {
     while (!verbs.empty()) {
       const std::size_t end = verbs.find('|');
       string_view verb = verbs.substr(0, end);
-      std::uint32_t at = 0;
+      std::uint32_t at = command.word_count != 0 && one_of(tree_.arguments(command)[0].text, "--user -y -q -qq -qqy -yq --yes") ? 1 : 0;
       bool fits = true;
       while (fits && !verb.empty()) {
         const std::size_t space = verb.find(' ');

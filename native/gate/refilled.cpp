@@ -1,5 +1,6 @@
 // Whether a folder that a command deletes is filled anew by another command of the same text: rm -rf ~/.tool; git clone URL ~/.tool.
 #include "tipstaff/gate/rules/made.hpp"
+#include "tipstaff/gate/paths/names.hpp"
 #include "tipstaff/gate/paths/parts.hpp"
 #include "tipstaff/gate/paths/surrounding_paths.hpp"
 #include "tipstaff/gate/tree/ascii.hpp"
@@ -24,7 +25,7 @@ bool is_own(const PathParts& path) noexcept {
   if (path.names(0, "etc")) return !path.names_one_of(1, "ssh pam.d ssl pki systemd sudoers.d apt yum security selinux apparmor.d kubernetes letsencrypt init.d cron.d cron.daily network netplan ld.so.conf.d alternatives default profile.d claude-code tipstaff codex");
   if (path.names(0, "usr")) return path.count > 2 && path.names_one_of(1, "local share src") && !path.names_one_of(2, "bin sbin lib lib64 share etc include libexec man src");
   if (path.names(0, "var")) return path.count > 2 && !path.names_one_of(2, "dpkg apt rpm systemd docker containerd pam dbus");
-  return path.names_one_of(0, "opt srv home users root");
+  return path.names_one_of(0, "opt srv home users root workspace workspaces work app tmp builds data mnt media volumes repo");
 }
 
 // Whether `path` is what a word of a command names, or the .git of that; `target`: or what lies in the folder that it names.
@@ -48,7 +49,7 @@ bool MadeBefore::refilled(const Word& word) const noexcept {
   if (word.has(word_flag::kUnknown) || word.has(word_flag::kGlob) || asked.dialect != Dialect::shell) return false;
   PathParts path;
   take(word.text, asked, &path);
-  if (!is_own(path)) return false;
+  if (!is_own(path) || one_of(path.part[path.count - 1], kKeptNames)) return false;
   const std::uint32_t from = index > kNear ? index - kNear : 0;
   const std::uint32_t to = tree.command_count() - index > kNear ? index + kNear : tree.command_count();
   for (std::uint32_t i = from; i < to; ++i) {

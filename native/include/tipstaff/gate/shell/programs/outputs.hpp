@@ -33,6 +33,10 @@ inline string_view ShellReader::found_by_name(const Invocation& in) noexcept {
       i += 2;  // which only leaves some out
       continue;
     }
+    if (one_of(text, "-path -ipath -wholename") && i + 2 < in.count && text_of(in, i + 2) == "-prune") {
+      ++i;
+      continue;
+    }
     // What is left out goes before the names that are meant.
     if (text == "-prune" && i + 1 < in.count && one_of(text_of(in, i + 1), "-o -or") && !printed) {
       lines = {};

@@ -256,6 +256,7 @@ class PlainReader {
   static bool says_trial(const Word* words, std::uint32_t count) noexcept {
     for (std::uint32_t i = 1; i <= count; ++i) {
       string_view text = words[i].text;
+      if (text.size() == 9 && text == "-database") return true;
       if (text.size() < 2 || (text.back() != 't' && text.back() != 'g' && text.back() != 'i')) continue;
       const std::size_t equals = text.rfind('=');
       if (equals != string_view::npos) text.remove_prefix(equals + 1);
