@@ -21,7 +21,7 @@ enum class Named : std::uint8_t {
 struct Pair {
   string_view programs, removes, makers, makes;
   Named named;
-  bool again = false;  // made anew afterwards is as good: pm2 delete x; pm2 start --name x
+  bool again = false;  // made again afterwards is as good: pm2 delete x; pm2 start --name x
 };
 constexpr string_view kContainerPrograms = "docker podman nerdctl finch";
 constexpr Pair kPairs[] = {

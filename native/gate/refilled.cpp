@@ -1,4 +1,4 @@
-// Whether a folder that a command deletes is filled anew by another command of the same text: rm -rf ~/.tool; git clone URL ~/.tool.
+// Whether a folder that a command deletes is filled again by another command of the same text: rm -rf ~/.tool; git clone URL ~/.tool.
 #include "tipstaff/gate/rules/made.hpp"
 #include "tipstaff/gate/paths/names.hpp"
 #include "tipstaff/gate/paths/parts.hpp"

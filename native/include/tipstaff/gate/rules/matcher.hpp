@@ -71,7 +71,7 @@ class Matcher : private CommandPaths {
       decision = decision_of(table, classes |= path_class::kMade);
       if (!worse(decision, finding->decision)) return;
     }
-    // What is filled anew is no worse than asked about.
+    // What is filled again is no worse than asked about.
     if (rank(decision) > rank(Decision::warn) && is_of_tree() && (classes & path_class::kMade) == 0 && MadeBefore{tree_, text_, index_}.refilled(word)) {
       decision = decision_of(table, classes |= path_class::kRefilled);
       if (!worse(decision, finding->decision)) return;
