@@ -128,6 +128,7 @@ class CommandJudge {
       if (open.command != kNone && (tree_.command(open.command).via & via::kDefinition) != 0) continue;
       const std::string_view about = written_as(open);
       if (!say("@uncertain", name_of(open.reason), about, open.span, open.command)) silent(open.span, open.command);
+      if (open.reason == Unresolved::script && open.command != kNone) unread_script(open);
     }
     if ((tree_.full() || lost) && !say("@uncertain", "limit", {}, whole_span(), kNone)) silent(whole_span(), kNone);
     verdict_->marks = before | read_before;
@@ -204,9 +205,20 @@ class CommandJudge {
     if (open.reason != Unresolved::program && open.reason != Unresolved::flag) return command.program;
     const Span span = command.name.span;
     if (span.start >= span.end || span.end > text_.size()) return {};
-    std::string_view name = text_.substr(span.start, span.end - span.start);
-    while (name.size() > 2 && (name[0] == '"' || name[0] == '\'') && name.back() == name[0]) name = name.substr(1, name.size() - 2);
-    return name;
+    return unquoted(text_.substr(span.start, span.end - span.start));
+  }
+
+  // Judges a script that could not be read by its name: `@script NAME PROGRAM PATH WORDS...`.
+  void unread_script(const Uncertainty& open) noexcept {
+    if (open.span.start >= open.span.end || open.span.end > text_.size()) return;
+    const std::string_view written = text_.substr(open.span.start, open.span.end - open.span.start), path = unquoted(written);
+    if (path.size() == written.size() && written.find_first_of(" \n") != std::string_view::npos) return;  // a whole command
+    touch("@script", path.substr(path.find_last_of("/\\") + 1), tree_.command(open.command), path, open.command);
+  }
+
+  static std::string_view unquoted(std::string_view text) noexcept {
+    while (text.size() > 2 && (text[0] == '"' || text[0] == '\'') && text.back() == text[0]) text = text.substr(1, text.size() - 2);
+    return text;
   }
 
   Span whole_span() const noexcept { return tree_.node_count() != 0 ? tree_.nodes()[0].span : Span{}; }

@@ -7,6 +7,8 @@
 
 namespace tipstaff::gate::shell {
 
+inline string_view decoded_address(Tree& tree, string_view text) noexcept;
+
 // Names that others depend on, wherever the word is in them.
 inline bool is_feared_name(string_view name) noexcept {
   for (const string_view part : {string_view("prod"), string_view("prd"), string_view("live"), string_view("stag")})
@@ -111,7 +113,7 @@ inline bool ShellReader::read_assignment(std::uint32_t mark) noexcept {
   session_.set(name, found.data(), count, array, merge_);
   if (name == "IFS") {
     session_.separators = (found[0].flags & word_flag::kUnknown) != 0 ? string_view() : found[0].text;
-  } else if (name.size() > 1 && !array) {
+  } else if (!array && (name.size() > 1 || found[0].text.find("[$(") != string_view::npos)) {
     read_code_variable(name, found[0], span_of(start, pos_));
   }
   if (session_.exhausted) {
@@ -218,7 +220,7 @@ inline bool ShellReader::read_option_variable(string_view name, const Value& val
       code = tree_.join(tree_.join(tree_.copy(known.prefix), "--eval="), quoted_for_shell(tree_, unquoted_value(code)));
     } else if (const std::size_t data = code.find("data:text/javascript"); data != string_view::npos) {
       const std::size_t comma = code.find(',', data);
-      if (comma != string_view::npos) other_dialect(in, Dialect::node, code.substr(comma + 1), span, via::kEvaluated);
+      if (comma != string_view::npos) other_dialect(in, Dialect::node, holds(code, '%') ? decoded_address(tree_, code.substr(comma + 1)) : code.substr(comma + 1), span, via::kEvaluated);
       return true;
     } else code = tree_.join(tree_.copy(known.prefix), code);
     nested(in, code, span, options);
@@ -245,13 +247,25 @@ inline bool holds_code(string_view name) noexcept {
 }
 // Those whose program is given a file.
 inline bool is_given_file(string_view name) noexcept {
-  for (const string_view ending : {"EDITOR", "_RUNNER", "_DIFF", "MERGE"})
+  for (const string_view ending : {"EDITOR", "_RUNNER", "_DIFF", "MERGE", "BROWSER"})
     if (ends_with(name, ending)) return true;
   static constexpr Words kNames("visual fcedit texedit lessclose p4diff diffprog");
   return kNames.has(name);
 }
 
 inline void ShellReader::read_code_variable(string_view name, const Value& value, Span span) noexcept {
+  // x='a[$(rm y)]'; (( x )): arithmetic expands what an index holds.
+  if (value.text.find("[$(") != string_view::npos) {
+    Invocation in;
+    in.node = frame_.node;
+    in.carrier = in.command = frame_.carrier;
+    in.via = frame_.via;
+    in.cwd = session_.cwd;
+    in.span = span;
+    Nested options;
+    options.via = via::kEvaluated;
+    nested(in, tree_.join(tree_.join(tree_.copy(": \""), value.text), "\""), span, options);
+  }
   if (names_database(name) || (one_of(name, kTargets) && is_feared_name(value.text))) session_.names_environment = true;
   // Variables that switch checks off are said as a command, since rules look at nothing else.
   if (one_of(name, "HUSKY HUSKY_SKIP_HOOKS LEFTHOOK LEFTHOOK_EXCLUDE SKIP PRE_COMMIT_ALLOW_NO_CONFIG OVERCOMMIT_DISABLE "

@@ -337,6 +337,17 @@ inline void ShellReader::run_tool(Invocation& in, const Program& program) noexce
       }
       return;
     }
+    if (program.name == "nix" && verb == "run") {  // nix run nixpkgs#bash -- -c CODE
+      i = after_options(in, i, "I", "--option --override-input --impure_");
+      if (i >= in.count) return;
+      Word started = argument(in, i);
+      started.text = started.text.substr(started.text.find_last_of("#/:") + 1);
+      const std::uint32_t first = tree_.word_count();
+      if (started.text.empty() || tree_.add_word(started) == kNone) return;
+      for (++i; i < in.count; ++i)
+        if (!(text_of(in, i) == "--" && tree_.word_count() == first + 1) && tree_.add_word(argument(in, i)) == kNone) return;
+      return run_copied(in, first, tree_.word_count() - first, 0, nullptr);
+    }
     if (program.name == "ip" && (i >= in.count || text_of(in, i) != "exec")) return;
     if (program.name == "uv" && verb == "tool") {  // install, upgrade and the like name packages
       if (i >= in.count || text_of(in, i) != "run") return;

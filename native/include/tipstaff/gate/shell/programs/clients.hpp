@@ -135,7 +135,7 @@ inline void ShellReader::run_interpreter(Invocation& in, Dialect dialect) noexce
   if (code_seen) return;
   if (i < in.count && text_of(in, i) != "-" && text_of(in, i) != "/dev/stdin") {
     // Scripts that are tools of their own: php artisan, python manage.py.
-    if (one_of(base_name(text_of(in, i)), "artisan manage.py wp drush django-admin console magento")) run_inner(in, i, 0);
+    if (one_of(base_name(text_of(in, i)), "artisan manage.py wp drush django-admin console magento occ craft yii spark cake")) run_inner(in, i, 0);
     run_script(in, i, dialect, 0);
     return;
   }
@@ -153,7 +153,7 @@ inline void ShellReader::run_awk(Invocation& in) noexcept {
       }
       return;
     }
-    if (one_of(text, "-F -v --field-separator --assign")) {
+    if (one_of(text, "-F -v -l --field-separator --assign --load")) {
       ++i;
       continue;
     }

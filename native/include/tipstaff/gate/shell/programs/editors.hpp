@@ -47,6 +47,27 @@ inline void ShellReader::run_editor(Invocation& in) noexcept {
         i + 1 < in.count) {
       command(argument(in, i + 1), text_of(in, i + 1));
       ++i;
+    } else if (one_of(text, "-S -l -u") && i + 1 < in.count && one_of(tree_.command(in.command).program, "vim vi nvim ex view gvim")) {
+      Stream file = in.input;  // a file of such commands; -l: of Lua
+      if (text_of(in, i + 1) != "-" && text_of(in, i + 1) != "/dev/stdin") {
+        file.kind = Stream::file;
+        file.text = text_of(in, i + 1);
+        file.span = argument(in, i + 1).span;
+      }
+      if (file.kind == Stream::file) file = load(file, in.cwd);
+      ++i;
+      if (file.kind != Stream::known) continue;
+      if (text == "-l") {
+        read_texts_of(in, file.text, file.span, file.flags);
+        continue;
+      }
+      Word line;
+      line.span = file.span;
+      for (string_view rest = file.text; !rest.empty();) {
+        const std::size_t newline = rest.find('\n');
+        if (const string_view one = trim(rest.substr(0, newline)); !one.empty()) command(line, one);
+        rest.remove_prefix(newline == string_view::npos ? rest.size() : newline + 1);
+      }
     } else if (letters && text[1] == 'c') {
       command(word, text.substr(2));
     } else if (text.size() > 1 && text[0] == '+') {

@@ -55,6 +55,13 @@ inline void ShellReader::run_patch(Invocation& in, std::uint32_t from) noexcept 
   if (input.kind == Stream::known) other_dialect(in, Dialect::patch, input.text, in.span, 0);
 }
 
+// A program that is given files, where it deletes or empties them: with some file after it.
+inline string_view with_files(Tree& tree, string_view code) noexcept {
+  const string_view program = base_name(code.substr(0, code.find(' ')));
+  if (!one_of(program, "rm unlink shred srm truncate cp mv ln sed perl dd rmdir trash wipe")) return code;
+  return tree.join(tree.join(tree.copy(""), code), " ./*");
+}
+
 // Whether a setting's value is code: by its last part, or by the sign that begins it.
 inline bool runs_setting(string_view name, string_view value) noexcept {
   if (starts_with(value, "!")) return true;
@@ -89,6 +96,7 @@ inline void ShellReader::run_git(Invocation& in) noexcept {
         alias_code.text = value;
       } else if (runs_setting(word.text.substr(0, equals), value)) {
         code.text = starts_with(value, "!") ? value.substr(1) : value;
+        if (one_of(word.text.substr(word.text.substr(0, equals).rfind('.') + 1, equals - word.text.substr(0, equals).rfind('.') - 1), "external editor textconv pager")) code.text = with_files(tree_, code.text);
         if (holds(code.text, ' ')) code_word(in, code, options, Dialect::shell);
       }
     } else if (one_of(text, "--git-dir --work-tree --namespace --exec-path --super-prefix --config-env")) {
@@ -196,7 +204,10 @@ inline void ShellReader::run_git(Invocation& in) noexcept {
   }
   if (verb == "difftool" || verb == "mergetool") {
     Word code;
-    if (find_option(in, 'x', "--extcmd", &code) != kNone) code_word(in, code, options, Dialect::shell);
+    if (find_option(in, 'x', "--extcmd", &code) != kNone) {
+      code.text = with_files(tree_, code.text);
+      code_word(in, code, options, Dialect::shell);
+    }
     return;
   }
   if (one_of(verb, "clone fetch pull ls-remote archive push fetch-pack")) {
@@ -241,12 +252,12 @@ inline void ShellReader::run_git(Invocation& in) noexcept {
     for (std::uint32_t k = rest; k < in.count; ++k) {
       if (starts_with(text_of(in, k), "--open-files-in-pager=")) {
         Word code = argument(in, k);
-        code.text.remove_prefix(22);
+        code.text = with_files(tree_, code.text.substr(22));
         code_word(in, code, options, Dialect::shell);
       }
       if (starts_with(text_of(in, k), "-O") && text_of(in, k).size() > 2) {
         Word code = argument(in, k);
-        code.text.remove_prefix(2);
+        code.text = with_files(tree_, code.text.substr(2));
         code_word(in, code, options, Dialect::shell);
       }
     }

@@ -109,7 +109,7 @@ inline constexpr string_view kTexEngines = "pdflatex latex tex pdftex xelatex xe
 
 // Where inline code is: in options, or in the input.
 inline void ShellReader::run_inline(Invocation& in) noexcept {
-  constexpr string_view kOptions = "-e -E --eval -eval --execute -exec -c -x --expression -le -ex eval -batch -r -b -g --batch-string -code --python-expr";
+  constexpr string_view kOptions = "-e -E --eval -eval --execute -exec -c -x --expression -le -ex eval -batch -r -b -g --batch-string -code --python-expr --query-goal --entry-goal --init-goal -script";
   bool operands = false;
   if (tree_.command(in.command).program == "m4" && in.input.kind == Stream::known) return read_macros(in, in.input.text, in.input.span);
   for (std::uint32_t i = 1; i < in.count; ++i) operands = operands || text_of(in, i).empty() || text_of(in, i)[0] != '-';
@@ -156,8 +156,8 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
       "rm_rf rm_rf! removeItem delete-directory RemoveAll remove_dir_all unlink removeDirectoryRecursive removePathForcibly deleteDir "
       "deleteRecursively rmtree remove_all RemoveAll deleteTree rm_r deleteDirectory removeTree remove_dir_contents delete_dir DeleteDirectory del_dir_r delete-tree "
       "delete-directory-tree delete-file-recursively removeDir confirm_recursive_rmdir dir_delete removeItemAtPathError "
-      "delete_directory_and_contents delete_directory_contents";
-  constexpr string_view kDeletesOne = "remove delete-file file.remove rm! removeFile deleteFile file_delete Remove";
+      "delete_directory_and_contents delete_directory_contents recursive_rm remove_tree";
+  constexpr string_view kDeletesOne = "remove delete-file file.remove rm! removeFile deleteFile file_delete Remove sys-unlink";
   constexpr string_view kJoins = "paste paste0 string-append str concat format sprintf string concatenate glue strcat";
   const string_view program = in.command == kNone ? string_view() : string_view(tree_.command(in.command).program);  // a start-up file has no command
   Word code;
@@ -213,6 +213,15 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
     }
     return;
   }
+  if (one_of(program, "raku perl6 rakudo")) {  // run <rm -rf x>
+    for (const string_view starts : {string_view("run <"), string_view("run(<"), string_view("run qw<"), string_view("shell <")}) {
+      const std::size_t at = text.find(starts), close = at == string_view::npos ? at : text.find('>', at);
+      if (close == string_view::npos) continue;
+      Word words = code;
+      words.text = text.substr(at + starts.size(), close - at - starts.size());
+      code_word(in, words, Nested{}, Dialect::shell);
+    }
+  }
   read_library_calls(reader_, code_for(text, span), inner_frame(in, via::kInterpreter));
   Nested options;
   options.via = via::kInterpreter | via::kEvaluated;
@@ -223,7 +232,7 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
   const bool walks = holds_any(text, {"Files.walk", "Files.list", "newDirectoryStream", "listFiles", "eachFile", "file-seq", "listdir", "walkFileTree"});
   const bool takes_each = loops && holds_any(text, {"rm_rf", "File.rm", "rm!", "unlink", "os.remove", "os.Remove", "Files.delete", ".delete()", ".deleteIfExists", "delete-file", "deleteFile", "removeFile", "file.remove", "removePathForcibly", "removeDirectory"});
   const bool empties_each = loops && holds_any(text, {"write!(", "write(", "writeFile", "writeString", "writeText", "spit "}) && holds_any(text, {", \"\")", ", '')", " \"\")", ".text = \"\""});
-  bool empty_text = false;
+  bool empty_text = holds_any(text, {"writeLines(character(", "writeLines(c()", "cat(NULL", "write(NULL", "write(character("});
   bool pipes = false;  // a shell was started that reads what is written to it
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char quote = text[at];
@@ -273,7 +282,7 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
     string_view after = tail;  // File("x")).deleteRecursively()
     while (starts_with(after, "))")) after.remove_prefix(1);
     const bool quoted = quote == '`' && program == "julia" && sign > 0 && holds("(,", text[sign - 1]);  // Julia: pipeline(a, `rm x`)
-    const bool runs = quoted || one_of(name, kRuns) || starts_with(tail, ".execute") || starts_with(tail, ".!") || starts_with(tail, ").!");
+    const bool runs = quoted || one_of(name, kRuns) || starts_with(tail, ".execute") || starts_with(tail, ".!") || starts_with(tail, ").!") || (program == "gforth" && starts_with(trim(tail), "system"));
     const string_view before = name.empty() ? string_view() : text.substr(0, static_cast<std::size_t>(name.data() - text.data()));
     const bool folder_call = name == "Delete" && ends_with(before, "Directory.");  // .NET
     const bool tree_walk = one_of(name, "nftw ftw fts_open") && holds_any(text, {"remove(", "unlink(", "rmdir(", "delete-file", "delete_file"});
@@ -327,14 +336,20 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
       emit_file("@write", literal, false, in.command, in.via | via::kInterpreter, in.cwd, true);
     } else if (name == "with-temp-file" && starts_with(tail, ")")) {  // with nothing to put into it
       emit_file("@write", literal, false, in.command, in.via | via::kInterpreter, in.cwd, true);
-    } else if (one_of(name, "write write! spit writeFile") && begins_with_nothing(tail)) {
+    } else if ((one_of(name, "write write! spit writeFile write_file writeString") && (begins_with_nothing(tail) || starts_with(tail, ", <<>>") || starts_with(tail, ", [])"))) ||
+               (one_of(name, "File file Path") && (starts_with(after, ").text = \"\"") || starts_with(after, ").text=\"\"") || starts_with(after, ").text = ''") || starts_with(after, ").text=''") || starts_with(after, ").write(\"\")") || starts_with(after, ").writeText(\"\")"))) ||
+               (starts_with(tail, ".IO.spurt") && begins_with_nothing(trim(tail.substr(9, 1) == ":" || tail.substr(9, 1) == "(" ? tail.substr(10) : tail.substr(9)))) ||
+               (one_of(name, "of get File Path") && (holds_text(before.substr(before.size() < 48 ? 0 : before.size() - 48), "writeString(") || holds_text(before.substr(before.size() < 48 ? 0 : before.size() - 48), "Files.write(")) && begins_with_nothing(tail.substr(tail.empty() ? 0 : 1))) ||
+               (name == "open" && program == "julia" && ends_with(before, "truncate("))) {
       emit_file("@write", literal, false, in.command, in.via | via::kInterpreter, in.cwd, true);
     } else if (deletes_each && one_of(name, "files readdir ls! ls dir list_dir listdir")) {  // lapply(list.files("x"), unlink)
       literal.text = tree_.join(tree_.join(tree_.copy("rm -f '"), literal.text), "'/*");
       code_word(in, literal, options, Dialect::shell);
     } else if (name == "create" && begin >= 12 && text.substr(begin - 12, 12) == "file.create(") {  // R's empties what is there
       emit_file("@write", literal, false, in.command, in.via | via::kInterpreter, in.cwd, true);
-    } else if (recursive || one_of(name, kDeletesOne) || (name == "delete" && one_of(program, "matlab octave octave-cli"))) {
+    } else if (recursive || one_of(name, kDeletesOne) || (name == "delete" && one_of(program, "matlab octave octave-cli crystal")) || (name == "rm" && one_of(program, "janet pike")) ||
+               (one_of(name, "File File. file Path of get") && (starts_with(after, ").delete()") || starts_with(after, ").deleteIfExists") || (holds_text(before.substr(before.size() < 64 ? 0 : before.size() - 64), "Files.delete")))) ||
+               (program == "gforth" && starts_with(trim(tail), "delete-file"))) {
       literal.text = tree_.join(tree_.join(tree_.copy(recursive ? "rm -r -f '" : "rm -f '"), literal.text), "'");
       code_word(in, literal, options, Dialect::shell);
     }

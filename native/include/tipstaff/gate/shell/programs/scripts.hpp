@@ -164,7 +164,9 @@ inline void ShellReader::run_path(Invocation& in) noexcept {
   if (name.has(word_flag::kUnknown)) return;
   const string_view path = resolve(in.cwd, name.text);
   for (const string_view place : {"/usr/", "/bin/", "/sbin/", "/opt/", "/nix/", "/snap/"}) {
-    if (starts_with(path, place)) return;
+    if (!starts_with(path, place)) continue;
+    if (holds(base_name(path), '.')) uncertain(Unresolved::script, name.span, in.command);  // /opt/app/bin/clean.sh
+    return;
   }
   // A program that this very text copied, or made a link to, under another name.
   const WrittenFile* const written = session_.find_file(path.empty() ? name.text : path);
@@ -184,6 +186,7 @@ inline void ShellReader::run_path(Invocation& in) noexcept {
   file.span = name.span;
   const Stream content = load(file, in.cwd);
   if (content.refused) uncertain(Unresolved::unreadable, name.span, in.command);
+  if (content.kind == Stream::unknown && !content.refused) uncertain(Unresolved::script, name.span, in.command);
   if (content.kind == Stream::unknown || content.kind == Stream::none) return;
   if (content.kind == Stream::known && looks_binary(content.text)) return;
   if (content.kind == Stream::remote && !content.decoded && downloads_releases(tree_, name.text, in.carrier)) return uncertain(Unresolved::remote_release, name.span, in.command);

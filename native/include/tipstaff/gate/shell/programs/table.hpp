@@ -247,7 +247,7 @@ inline constexpr Row kRows[] = {
      "lima colima orb incus coder devpod doctl mco buildah pueue launchctl i3-msg swaymsg hyprctl sops glab nomad pct qm crictl "
      "ctr jexec machinectl systemd-nspawn schroot devcontainer bolt knife pyinfra ibmcloud teleport waypoint platform upsun "
      "terminus acli symfony sail virt-customize rails spring irb pry artisan manage.py django-admin django pscale flask wp drush "
-     "sage blender freecadcmd hython mayapy pvpython jython micropython graalpy bpython hy gimp scrapy odoo odoo-bin superset nautobot-server mruby truffleruby hanami "
+     "sage blender freecadcmd hython mayapy pvpython jython micropython graalpy bpython gimp scrapy odoo odoo-bin superset nautobot-server mruby truffleruby hanami "
      "chef-shell jrunscript rhino qjs d8 electron frida tjs llrt hhvm frankenphp osqueryi psysh prisma wrangler turso supabase n98-magerun2 snow databricks dolt edgedb gel repo lerna gitlab-rails console"},
     {Handler::playbook, "ansible-playbook"},
     // Sources that are compiled and run on the spot.
@@ -292,7 +292,7 @@ inline constexpr Row kRows[] = {
     {Handler::node, "node nodejs deno bun"},
     {Handler::perl, "perl"},
     {Handler::ruby, "ruby jruby"},
-    {Handler::inline_code, "lua luajit rscript raku clj jshell r julia groovy elixir erl ghc runghc guile sbcl osascript swift "
+    {Handler::inline_code, "lua lua5.1 lua5.2 lua5.3 lua5.4 luajit texluajit hy utop rscript raku clj jshell r julia groovy elixir erl ghc runghc guile sbcl osascript swift "
      "scala kotlin gnuplot octave racket clojure bb ocaml nim crystal octave-cli matlab maxima gp gap scilab scilab-cli scilab-adv-cli wolframscript math csi "
      "chibi-scheme gosh ecl clisp ccl abcl mit-scheme janet fennel factor gforth swipl gprolog yap pike jimsh texlua luau rep escript amm scala-cli raco newlisp jconsole "
      "dyalog apl chez scheme io qore falcon kotlinc-jvm jython-console rakudo littler frege eta idl gdl m4 erb "

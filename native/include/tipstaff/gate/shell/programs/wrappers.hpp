@@ -20,8 +20,35 @@ inline void ShellReader::run_prefix(Invocation& in, const Program& program) noex
   }
   if ((name == "gdb" || name == "lldb") && in.count > 1) {
     // Only with --args (or -- for lldb) does a command follow; -ex 'shell ...' runs one.
+    const auto script = [&](Stream file) noexcept {  // -x FILE, or what comes in: one command a line
+      if (file.kind == Stream::file) file = load(file, in.cwd);
+      if (file.kind != Stream::known) return;
+      for (string_view rest = file.text; !rest.empty();) {
+        const std::size_t newline = rest.find('\n');
+        const string_view line = trim(rest.substr(0, newline));
+        rest.remove_prefix(newline == string_view::npos ? rest.size() : newline + 1);
+        Word code;
+        code.span = file.span;
+        for (const string_view sign : {string_view("shell "), string_view("platform shell "), string_view("!")}) {
+          if (!starts_with(line, sign)) continue;
+          code.text = line.substr(sign.size());
+          code_word(in, code, Nested{}, Dialect::shell);
+        }
+        if (one_of(line.substr(0, line.find(' ')), "call print p expr expression")) read_texts_of(in, line, file.span, 0);
+      }
+    };
+    script(in.input);
     for (std::uint32_t i = 1; i < in.count; ++i) {
       const string_view text = text_of(in, i);
+      if (one_of(text, "-x -s --command --source") && i + 1 < in.count) {
+        Stream file = in.input;
+        if (!one_of(text_of(in, i + 1), "- /dev/stdin")) {
+          file.kind = Stream::file;
+          file.text = text_of(in, i + 1);
+          file.span = argument(in, i + 1).span;
+        }
+        script(file);
+      }
       if ((text == "-ex" || text == "-iex" || text == "--eval-command" || text == "-o" || text == "--one-line" || text == "-O") && i + 1 < in.count) {
         Word word = argument(in, i + 1);
         const string_view language = word.text.substr(0, word.text.find_first_of(" ("));
@@ -206,6 +233,10 @@ inline void ShellReader::run_code_option(Invocation& in, const Program& program)
   if (find_option(in, letter, long_name, &code) != kNone) {
     code_word(in, code, options, Dialect::shell);
     if (name == "xonsh" && holds(code.text, '(')) code_word(in, code, options, Dialect::python);
+    return;
+  }
+  if (name == "nix-shell") {
+    if (find_option(in, '\0', "--command", &code) != kNone) code_word(in, code, options, Dialect::shell);
     return;
   }
   if (name == "zip") {

@@ -23,12 +23,12 @@ inline void ShellReader::run_expect(Invocation& in, const Nested& options) noexc
   }
   string_view typed;
   Word started = code;
-  for (const string_view starts : {"spawn ", "exec ", "system "}) {
+  for (const string_view starts : {"spawn ", "exec ", "system ", "file delete "}) {
     for (std::size_t at = code.text.find(starts); at != string_view::npos; at = code.text.find(starts, at)) {
       at += starts.size();
       string_view line = code.text.substr(at, code.text.find_first_of(";\n]", at) - at);
       if (starts_with(line, "-noecho ")) line.remove_prefix(8);
-      started.text = line;
+      started.text = starts == "file delete " ? tree_.join(tree_.copy("rm -r -f "), starts_with(line, "-force ") ? line.substr(7) : line) : line;
       code_word(in, started, options, Dialect::shell);
       if (starts == "spawn ") typed = line;
       at += line.size();
