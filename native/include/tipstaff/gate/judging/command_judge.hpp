@@ -206,6 +206,8 @@ class CommandJudge {
     if (span.start >= span.end || span.end > text_.size()) return {};
     std::string_view name = text_.substr(span.start, span.end - span.start);
     while (name.size() > 2 && (name[0] == '"' || name[0] == '\'') && name.back() == name[0]) name = name.substr(1, name.size() - 2);
+    // ${CROSS}${CC}: the last variable names the program.
+    if (const std::size_t last = name.rfind("}${"); last != std::string_view::npos && name[0] == '$') name.remove_prefix(last + 1);
     return name;
   }
 
