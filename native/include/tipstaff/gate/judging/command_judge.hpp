@@ -205,7 +205,10 @@ class CommandJudge {
     if (open.reason != Unresolved::program && open.reason != Unresolved::flag) return command.program;
     const Span span = command.name.span;
     if (span.start >= span.end || span.end > text_.size()) return {};
-    return unquoted(text_.substr(span.start, span.end - span.start));
+    std::string_view name = unquoted(text_.substr(span.start, span.end - span.start));
+    // ${CROSS}${CC}: the last variable names the program.
+    if (const std::size_t last = name.rfind("}${"); last != std::string_view::npos && name[0] == '$') name.remove_prefix(last + 1);
+    return name;
   }
 
   // Judges a script that could not be read by its name: `@script NAME PROGRAM PATH WORDS...`.

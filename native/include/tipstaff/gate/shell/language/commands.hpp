@@ -166,7 +166,7 @@ inline void ShellReader::run(Invocation& in) noexcept {
   };
   if (command.program.empty()) {
     if (!name.text.empty() || name.has(word_flag::kUnknown)) {
-      if (!is_written_for_others(in)) uncertain(is_flag(in) ? Unresolved::flag : Unresolved::program, name.span, in.command);
+      if (!is_written_for_others(in) && !is_make_program(in)) uncertain(is_flag(in) ? Unresolved::flag : Unresolved::program, name.span, in.command);
       if (name.text == kUnknown && !name.has(word_flag::kQuoted)) run_next();
       in.output.kind = Stream::unknown;
     }

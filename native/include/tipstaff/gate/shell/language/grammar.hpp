@@ -56,7 +56,8 @@ inline void ShellReader::skip_lines() noexcept {
 inline string_view ShellReader::peek_plain() const noexcept {
   const char* p = pos_;
   while (p < end_ && (class_of(*p) & byte_class::kSpecial) == 0) ++p;
-  if (p < end_ && (class_of(*p) & byte_class::kEnds) == 0) return {};
+  const bool continued = p + 1 < end_ && *p == '\\' && (p[1] == '\n' || p[1] == '\r');  // do\, at the end of a line
+  if (p < end_ && (class_of(*p) & byte_class::kEnds) == 0 && !continued) return {};
   return {pos_, static_cast<std::size_t>(p - pos_)};
 }
 
@@ -182,7 +183,8 @@ inline std::uint32_t ShellReader::read_pipeline(std::uint32_t stops) noexcept {
 inline std::uint32_t ShellReader::read_command(std::uint32_t stops) noexcept {
   skip_blanks();
   if (pos_ >= end_) return 0;
-  while (*pos_ == '$' && skip_make_prefix()) {}
+  while (pos_ < end_ && *pos_ == '$' && skip_make_prefix()) {}
+  if (pos_ >= end_) return 0;
   const char c = *pos_;
   if (c == '(') {
     if (pos_ + 1 < end_ && pos_[1] == '(' && arithmetic_end(pos_ + 2) != nullptr) {

@@ -185,7 +185,15 @@ inline void ShellReader::add_parameter(Pieces& pieces, string_view name, bool qu
   }
   if (quoted) pieces.quoted = true;
   const std::uint16_t credential = names_credential(name) ? word_flag::kCredential : 0;
-  add_unknown(pieces, static_cast<std::uint16_t>(word_flag::kEnvironment | empty | credential), quoted);
+  std::uint16_t flags = static_cast<std::uint16_t>(word_flag::kEnvironment | empty | credential);
+  if (name == "DESTDIR" && pieces.count == 0 && pos_ < end_ && *pos_ == '$') {
+    flags |= word_flag::kInstalled;  // ${DESTDIR}${bindir}/x: where things are installed, as makefiles write it
+  } else if (pieces.count == 1 && pieces.items[0].text == kUnknown && (pieces.flags & word_flag::kInstalled) != 0) {
+    flags = word_flag::kEnvironment | word_flag::kInstalled;
+    pieces.flags &= static_cast<std::uint16_t>(~word_flag::kMayBeEmpty);
+    pieces.items[0].flags &= static_cast<std::uint16_t>(~word_flag::kMayBeEmpty);
+  }
+  add_unknown(pieces, flags, quoted);
 }
 
 // ${name...} at pos_.

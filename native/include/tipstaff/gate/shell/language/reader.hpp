@@ -152,14 +152,21 @@ class ShellReader {
   void read_back_ticks(Pieces& pieces, bool quoted) noexcept;
   void read_process_substitution(Pieces& pieces) noexcept;
 
-  // shell/language/foreign.hpp
+  // shell/language/make_words.hpp
+  bool in_recipe() const noexcept;
   const char* make_reference_end(const char* from) const noexcept;
   const char* make_function_end(const char* from) const noexcept;
   void add_make_reference(Pieces& pieces, const char* end, bool quoted) noexcept;
   void add_make_function(Pieces& pieces, const char* end, bool quoted) noexcept;
-  bool read_template(Pieces& pieces) noexcept;
+  void read_make_text(string_view text) noexcept;
+  void read_make_arguments(const char* end, bool program, bool words) noexcept;
   bool skip_make_prefix() noexcept;
   bool read_make_program() noexcept;
+  bool read_make_function() noexcept;
+  bool is_make_program(const Invocation& in) noexcept;
+
+  // shell/language/foreign.hpp
+  bool read_template(Pieces& pieces) noexcept;
   bool read_pipeline_expression(Pieces& pieces, bool quoted) noexcept;
   bool leave_to_powershell(Pieces& pieces) noexcept;
 
@@ -374,6 +381,9 @@ class ShellReader {
   const char* resume_ = nullptr;    // where the text continues after them
   const char* looked_in_ = nullptr;  // the text of which the next is known
   bool descriptors_used_ = false;
+  enum class Recipe : std::uint8_t { unasked, no, yes };
+  mutable Recipe recipe_ = Recipe::unasked;  // whether the text is of a makefile, once that was asked
+  bool skipped_ = false;                     // a function of make is in the place of the command that is read
   const char* last_descriptor_ = nullptr;  // where the text last writes to an open file by its number, once that was asked
   Stream input_;
   std::uint32_t pipe_from_ = kNone;

@@ -128,6 +128,7 @@ inline void ShellReader::read_simple() noexcept {
   const string_view separators = session_.separators;
   const bool outer_powershell = for_powershell_;
   for_powershell_ = false;
+  skipped_ = false;
   while (pos_ < end_) {
     const char c = *pos_;
     const std::uint8_t kind = class_of(c);
@@ -179,6 +180,8 @@ inline void ShellReader::read_simple() noexcept {
       if (!assigned || !read_assignment(mark)) read_word();
     } else if (c == '$' && tree_.pending() == mark && make_reference_end(pos_) != nullptr) {
       if (!read_make_program()) read_word();
+    } else if (c == '$' && tree_.pending() == mark && pos_ + 1 < end_ && pos_[1] == '(' && read_make_function()) {
+      // What it carries was read.
     } else if (!declares(mark) || !read_assignment(tree_.pending())) {
       read_word();
     }
@@ -213,6 +216,7 @@ inline void ShellReader::read_simple() noexcept {
       if (tree_.command_count() != made) head_ = tail_ = made;
     }
     output_ = redirections.has_input ? redirections.input : Stream{};
+    if (skipped_) output_.kind = Stream::unknown;
     if (!redirections.has_input && tree_.command_count() != before) tail_ = tree_.command_count() - 1;
     return;
   }
