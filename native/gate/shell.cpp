@@ -11,11 +11,10 @@
 // shell/language/foreign.hpp       {{x}}, ${{ x }}, $_ of PowerShell
 // shell/language/grammar.hpp       lists, pipelines                   shell/language/simple.hpp         simple commands
 // shell/language/assignments.hpp   x=y                                shell/language/compound.hpp       groups, loops
-// shell/language/functions.hpp     functions, coprocesses
+// shell/language/functions.hpp     functions, coprocesses            shell/programs/builtins.hpp       cd, eval, export, bash -c
 // shell/redirections/              > x, << x, files that are written and then used, sort x > x
 // shell/programs/table.hpp      the table of programs              shell/language/names.hpp          what a program is called
-// shell/language/commands.hpp      from words to commands             shell/language/nested.hpp         code that a command carries
-// shell/language/calls.hpp         functions and aliases, called      shell/programs/builtins.hpp       cd, eval, export, bash -c
+// shell/language/commands.hpp      from words to commands             shell/language/nested.hpp         code that a command carries or calls
 // shell/programs/prints.hpp        what echo, printf, cat print       shell/programs/filters.hpp        what filters make of it
 // shell/programs/sed.hpp           what sed makes of it
 // shell/programs/outputs.hpp       what other commands print
@@ -33,7 +32,6 @@
 #include "tipstaff/gate/shell/language/assignments.hpp"
 #include "tipstaff/gate/shell/language/braces.hpp"
 #include "tipstaff/gate/shell/language/bytes.hpp"
-#include "tipstaff/gate/shell/language/calls.hpp"
 #include "tipstaff/gate/shell/language/commands.hpp"
 #include "tipstaff/gate/shell/language/compound.hpp"
 #include "tipstaff/gate/shell/language/edits.hpp"

@@ -201,8 +201,6 @@ class ShellReader {
   Frame inner_frame(const Invocation& in, std::uint32_t via) const noexcept;
   void read_texts_before(Invocation& in, const Nested& options) noexcept;
   void read_texts_in(Invocation& in, string_view text, Span span, const Nested& options) noexcept;
-
-  // shell/language/calls.hpp
   bool call_function(Invocation& in) noexcept;
   bool call_alias(Invocation& in) noexcept;
 

@@ -1,7 +1,7 @@
 // What the shell itself runs: eval, source, cd, export, set, read, trap; and shells called by name.
 #pragma once
 
-#include "tipstaff/gate/shell/language/calls.hpp"
+#include "tipstaff/gate/shell/language/nested.hpp"
 
 namespace tipstaff::gate::shell {
 
