@@ -94,6 +94,11 @@ inline void ShellReader::run_interpreter(Invocation& in, Dialect dialect) noexce
       if (equals != string_view::npos) code.text.remove_prefix(equals + 1);
       else if (++i < in.count) code = argument(in, i);
       else return;
+      if (dialect == Dialect::python && !code.text.empty() && holds("!%", code.text[0])) {  // IPython: !rm x, %rm x
+        code.text.remove_prefix(1);
+        code_word(in, code, nested_options, Dialect::shell);
+        return;
+      }
       code_word(in, code, nested_options, dialect);
       code_seen = true;
       continue;
@@ -116,7 +121,9 @@ inline void ShellReader::run_interpreter(Invocation& in, Dialect dialect) noexce
         } else {
           return;
         }
-        code_word(in, code, nested_options, dialect);
+        const bool magic = dialect == Dialect::python && !code.text.empty() && holds("!%", code.text[0]);  // IPython: !rm x, %rm x
+        if (magic) code.text.remove_prefix(1);
+        code_word(in, code, nested_options, magic ? Dialect::shell : dialect);
         code_seen = true;
         break;
       }

@@ -105,6 +105,16 @@ inline bool begins_with_nothing(string_view text) noexcept {
   return starts_with(text, "\"\"") || starts_with(text, "''");
 }
 
+// A file that is opened to be written anew, where nothing is written: open_out "x", (call-with-output-file "x" ...), fopen("x", "w").
+inline bool opens_for_nothing(string_view text, string_view before, string_view name, string_view after) noexcept {
+  if (one_of(name, "open_out open_out_bin")) return !holds_any(text, {"output_", "rintf"});
+  if (one_of(name, "call-with-output-file with-output-to-file open-output-file")) return !holds_any(text, {"(display", "(write", "(print", "(format", "(newline"});
+  if (name == "fopen") return starts_with(after, ",") && holds_text(after.substr(0, 6), "w") && !holds_any(text, {"fprintf", "fwrite", "fputs", "fdisp"});
+  if (one_of(name, "File file")) return starts_with(after, ").withWriter{}") || starts_with(after, ").withWriter {}") || starts_with(after, ").newWriter()");
+  const string_view near = before.substr(before.size() < 40 ? 0 : before.size() - 40);
+  return holds_text(near, "with-open-file") && holds_text(after.substr(0, 80), ":supersede") && !holds_any(text, {"(write", "(format", "(print", "(princ"});
+}
+
 inline constexpr string_view kTexEngines = "pdflatex latex tex pdftex xelatex xetex lualatex luatex luahbtex latexmk tectonic context";
 
 // Where inline code is: in options, or in the input.
@@ -157,7 +167,7 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
       "deleteRecursively rmtree remove_all RemoveAll deleteTree rm_r deleteDirectory removeTree remove_dir_contents delete_dir DeleteDirectory del_dir_r delete-tree "
       "delete-directory-tree delete-file-recursively removeDir confirm_recursive_rmdir dir_delete removeItemAtPathError "
       "delete_directory_and_contents delete_directory_contents recursive_rm remove_tree";
-  constexpr string_view kDeletesOne = "remove delete-file file.remove rm! removeFile deleteFile file_delete Remove sys-unlink";
+  constexpr string_view kDeletesOne = "remove delete-file file.remove rm! removeFile deleteFile file_delete Remove sys-unlink delete_file";
   constexpr string_view kJoins = "paste paste0 string-append str concat format sprintf string concatenate glue strcat";
   const string_view program = in.command == kNone ? string_view() : string_view(tree_.command(in.command).program);  // a start-up file has no command
   Word code;
@@ -204,6 +214,15 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
       options.via = via::kInterpreter | via::kEvaluated;
       code_word(in, started, options, Dialect::shell);
     }
+    // [open FILE w], and nothing is put there.
+    if (const std::size_t at = text.find("[open "); at != string_view::npos && text.find("puts ") == string_view::npos) {
+      const string_view call = text.substr(at + 6, text.find(']', at) == string_view::npos ? string_view::npos : text.find(']', at) - at - 6);
+      if (ends_with(call, " w") || ends_with(call, " w+")) {
+        Word path = code;
+        path.text = unquoted_value(trim(call.substr(0, call.rfind(' '))));
+        emit_file("@write", path, false, in.command, in.via | via::kInterpreter, in.cwd, true);
+      }
+    }
     for (std::size_t at = text.find("file delete "); at != string_view::npos; at = text.find("file delete ", at + 1)) {
       string_view line = text.substr(at + 12, text.find_first_of(";\n]", at) - at - 12);
       if (starts_with(line, "-force ")) line.remove_prefix(7);
@@ -232,7 +251,7 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
   const bool walks = holds_any(text, {"Files.walk", "Files.list", "newDirectoryStream", "listFiles", "eachFile", "file-seq", "listdir", "walkFileTree"});
   const bool takes_each = loops && holds_any(text, {"rm_rf", "File.rm", "rm!", "unlink", "os.remove", "os.Remove", "Files.delete", ".delete()", ".deleteIfExists", "delete-file", "deleteFile", "removeFile", "file.remove", "removePathForcibly", "removeDirectory"});
   const bool empties_each = loops && holds_any(text, {"write!(", "write(", "writeFile", "writeString", "writeText", "spit "}) && holds_any(text, {", \"\")", ", '')", " \"\")", ".text = \"\""});
-  bool empty_text = holds_any(text, {"writeLines(character(", "writeLines(c()", "cat(NULL", "write(NULL", "write(character("});
+  bool empty_text = holds_any(text, {"writeLines(character(", "writeLines(c()", "cat(NULL", "write(NULL", "write(character(", "write.csv(data.frame()", "write.table(data.frame()", "saveRDS(NULL", "saveRDS(list()", "write_csv(data.frame()", "write_csv(tibble()", "fwrite(data.table()"});
   bool pipes = false;  // a shell was started that reads what is written to it
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char quote = text[at];
@@ -282,7 +301,9 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
     string_view after = tail;  // File("x")).deleteRecursively()
     while (starts_with(after, "))")) after.remove_prefix(1);
     const bool quoted = quote == '`' && program == "julia" && sign > 0 && holds("(,", text[sign - 1]);  // Julia: pipeline(a, `rm x`)
-    const bool runs = quoted || one_of(name, kRuns) || starts_with(tail, ".execute") || starts_with(tail, ".!") || starts_with(tail, ").!") || (program == "gforth" && starts_with(trim(tail), "system"));
+    // Groovy: ["rm", "-rf", "x"].execute()
+    const bool list = program == "groovy" && begin > 0 && text[begin - 1] == '[' && holds_text(tail, "].execute");
+    const bool runs = quoted || list || one_of(name, kRuns) || starts_with(tail, ".execute") || starts_with(tail, ".!") || starts_with(tail, ").!") || (program == "gforth" && starts_with(trim(tail), "system"));
     const string_view before = name.empty() ? string_view() : text.substr(0, static_cast<std::size_t>(name.data() - text.data()));
     const bool folder_call = name == "Delete" && ends_with(before, "Directory.");  // .NET
     const bool tree_walk = one_of(name, "nftw ftw fts_open") && holds_any(text, {"remove(", "unlink(", "rmdir(", "delete-file", "delete_file"});
@@ -305,7 +326,7 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
       }
     } else if (runs && statement && one_of(name, "execute exec run command Command")) {
       other_dialect(in, Dialect::sql, literal.text, literal.span, via::kInterpreter);
-    } else if (!name.empty() && runs) {
+    } else if ((!name.empty() || list) && runs) {
       // The texts that follow in the same brackets are its arguments: System.cmd("rm", ["-rf", "/"]).
       std::size_t next = stop + 1;
       string_view line = literal.text;
@@ -334,6 +355,18 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
     } else if (name == "open" && starts_with(tail, ",") && holds_text(tail.substr(0, 8), "w") && (holds_text(tail.substr(0, 24), "close") || holds_text(tail.substr(0, 24), " end"))) {
       // Opened for writing and closed at once.
       emit_file("@write", literal, false, in.command, in.via | via::kInterpreter, in.cwd, true);
+    } else if (opens_for_nothing(text, before, name, after)) {
+      emit_file("@write", literal, false, in.command, in.via | via::kInterpreter, in.cwd, true);
+    } else if (one_of(name, "rename rename! mv move") && !one_of(program, "m4 raku") && starts_with(tail, ",")) {
+      // os.rename("a", "b"), file.rename(a, b), mv("a", "b")
+      const std::size_t open = tail.find_first_not_of(", \t");
+      const std::size_t close = open != string_view::npos && (tail[open] == '"' || tail[open] == '\'') ? tail.find(tail[open], open + 1) : string_view::npos;
+      if (close != string_view::npos) {
+        literal.text = tree_.join(tree_.join(tree_.copy("mv '"), literal.text), "' '");
+        literal.text = tree_.join(tree_.join(literal.text, tail.substr(open + 1, close - open - 1)), "'");
+        code_word(in, literal, options, Dialect::shell);
+        stop += close + 1;
+      }
     } else if (name == "with-temp-file" && starts_with(tail, ")")) {  // with nothing to put into it
       emit_file("@write", literal, false, in.command, in.via | via::kInterpreter, in.cwd, true);
     } else if ((one_of(name, "write write! spit writeFile write_file writeString") && (begins_with_nothing(tail) || starts_with(tail, ", <<>>") || starts_with(tail, ", [])"))) ||
@@ -347,7 +380,7 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
       code_word(in, literal, options, Dialect::shell);
     } else if (name == "create" && begin >= 12 && text.substr(begin - 12, 12) == "file.create(") {  // R's empties what is there
       emit_file("@write", literal, false, in.command, in.via | via::kInterpreter, in.cwd, true);
-    } else if (recursive || one_of(name, kDeletesOne) || (name == "delete" && one_of(program, "matlab octave octave-cli crystal")) || (name == "rm" && one_of(program, "janet pike")) ||
+    } else if (recursive || one_of(name, kDeletesOne) || (name == "delete" && one_of(program, "matlab octave octave-cli crystal erl escript")) || (name == "rm" && one_of(program, "janet pike")) ||
                (one_of(name, "File File. file Path of get") && (starts_with(after, ").delete()") || starts_with(after, ").deleteIfExists") || (holds_text(before.substr(before.size() < 64 ? 0 : before.size() - 64), "Files.delete")))) ||
                (program == "gforth" && starts_with(trim(tail), "delete-file"))) {
       literal.text = tree_.join(tree_.join(tree_.copy(recursive ? "rm -r -f '" : "rm -f '"), literal.text), "'");

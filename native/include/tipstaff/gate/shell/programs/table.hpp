@@ -240,7 +240,7 @@ inline constexpr Row kRows[] = {
     {Handler::none, Output::trusted, "brew starship zoxide fnm opam dircolors lesspipe keychain gpg-agent thefuck "
      "register-python-argcomplete luarocks atuin resize tset jenv"},
     {Handler::elsewhere, Output::trusted, "minikube docker-machine"},
-    {Handler::option_code, Output::trusted, "fzf", "", "--preview --with-shell"},
+    {Handler::option_code, Output::trusted, "fzf", "", "--preview --with-shell --bind"},
     {Handler::alias, "gh"},
     // Commands for another machine, code for an application: elsewhere.hpp.
     {Handler::elsewhere, "fly flyctl adb hdc railway scalingo clever cf eb dokku convox porter kamal lando ddev multipass limactl "

@@ -155,7 +155,7 @@ inline void ShellReader::delete_unread(Invocation& in, string_view text, Span sp
     const string_view call = rest.substr(0, called ? argument_end(rest, 1) : 0);
     const string_view all = called ? rest.substr(0, brackets_end(rest)) : string_view();
     bool deletes = one_of(name, kTrees) || (name == "all" && begin > 7 && text.substr(begin - 7, 7) == "remove.") ||
-                   (one_of(name, "unlink rm") && holds_any(all, {"recursive"})) || (one_of(name, "rmdir") && holds_any(all, {"\"s\"", "'s'"}));
+                   (one_of(name, "unlink rm") && holds_any(all, {"recursive"})) || (one_of(name, "rmdir") && holds_any(all, {"\"s\"", "'s'"})) || (name == "delete" && holds_any(all, {", \"rf\"", ",\"rf\"", ", 'rf'", ",'rf'"}));
     if (name == "files") deletes = begin > 0 && text[begin - 1] == '/' && holds_text(text, "delete-directory/files");
     const bool walker = !deletes && walks && one_of(name, kWalkers) && (name.size() > 4 || (begin > 6 && text.substr(begin - 6, 6) == "Files."));
     const bool one = !deletes && one_of(name, "remove removeFile deleteFile delete-file file_delete Remove remove_file unlink delete");

@@ -73,6 +73,7 @@ inline void ShellReader::run_prefix(Invocation& in, const Program& program) noex
     return;
   }
   std::uint32_t at = after_options(in, 1, program.short_values, program.long_values);
+  if (name == "setarch" && at > 1 && at < in.count && starts_with(text_of(in, 1), "-")) return run_inner(in, at, 0);  // its first word may be left out
   if (program.via == via::kSudo || name == "cross-env") {
     if (name == "sudo") {
       Word directory;
@@ -226,6 +227,7 @@ inline void ShellReader::run_code_option(Invocation& in, const Program& program)
     for (std::uint32_t i = 1; i < in.count; ++i)
       if (one_of(text_of(in, i), "--check -C --list-hosts --syntax-check")) return;
   }
+  if (name == "man" && find_option(in, 'H', "--html", &code) != kNone && holds(code.text, ' ')) return code_word(in, code, options, Dialect::shell);
   if (name == "man") letter = 'P', long_name = "--pager";
   if (name == "gcloud") letter = '\0';
   if (name == "zip") letter = '\0', long_name = "--unzip-command";
@@ -332,6 +334,14 @@ inline void ShellReader::run_option_code(Invocation& in, const Program& program)
       const std::size_t equals = code.text.find('=');
       if (equals == string_view::npos) continue;
       code.text.remove_prefix(equals + 1);
+    }
+    if (program.name == "fzf") {  // start:execute(CODE)
+      for (const string_view action : {string_view("execute("), string_view("execute-silent("), string_view("become("), string_view("reload(")}) {
+        const std::size_t open = code.text.find(action), close = code.text.rfind(')');
+        if (open == string_view::npos || close == string_view::npos || close < open) continue;
+        code.text = code.text.substr(open + action.size(), close - open - action.size());
+        break;
+      }
     }
     if (starts_with(code.text, "!")) code.text.remove_prefix(1);
     if (starts_with(code.text, "%(")) code.text = code.text.substr(2, code.text.rfind(')') - 2);  // rpm's macros
