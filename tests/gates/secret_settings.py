@@ -129,6 +129,39 @@ APP_KEY=«base64:{base64:43}=»
 GITHUB_CLIENT_ID = {hex:20}\nGITHUB_CLIENT_SECRET = «{hex:40}»
 SECURITY_SALT = {hex:32}\nSESSION_SECRET = «{hex:64}»
 [session]\nsalt = {hex:32}\nsecret = «{hex:64}»
+useradd -m -p «{base62:14}» deploy
+usermod -p '«{base62:14}»' deploy
+chpasswd <<< "deploy:«{base62:14}»"
+chpasswd <<EOF\ndeploy:«{base62:14}»\nEOF
+(echo '«{base62:14}»'; echo again) | passwd deploy
+密码：«{base62:14}»
+管理员密码是 «{base62:14}»
+数据库密码为：«{base62:14}»，端口：3306
+パスワードは「«{base62:14}»」です。
+비밀번호는 «{base62:14}» 입니다
+Passwort für den Server lautet: «{base62:14}»
+contraseña: «{base62:14}»
+La contraseña del servidor es «{base62:14}»
+le mot de passe de la base de données est «{base62:14}»
+Mot de passe : «{base62:14}»
+Пароль администратора: «{base62:14}»
+A senha é «{base62:14}»
+Şifre: «{base62:14}»
+访问令牌：«{base62:40}»
+Password：«{base62:14}»
+Password: **«{base62:14}»**
+| password | «{base62:14}» |
+| user | password |\n|---|---|\n| admin | «{base62:14}» |
++------+----------+\n| user | password |\n+------+----------+\n| app  | «{base62:14}» |
+db_password,«{base62:14}»
+name,url,username,password\nwiki,https://wiki.acme.io,ops,«{base62:14}»
+"Title","Username","Password"\n"Mail, main","ops","«{base62:14}»"
+id,name,api_key\n1,acme,«{base62:40}»
+Cookie: theme=dark; session=«{base62:40}»
+curl -b 'lang=en; sid=«{base62:40}»' https://acme.io
+ProxyPassword «{base62:14}»
+curl -u 'ops:«{base62:6}@{base62:6}»' https://acme.io
+--from-literal=password='«{base62:4}%s!{base62:4}#»'
 """
 
 LOOK_ALIKE: Final = r"""
@@ -266,4 +299,22 @@ grep -q needle <<< {base62:40}
 "PASS": '\x1b[0;32m',
 'password': '[0-9a-zA-Z]{{1,12}}',
 FINGER_SHA256_ED25519_PASS = "{base64:43}"
+password.py,sha256={base64:43},1024
+pkg/token.py,sha256={word:43},5206
+user, password,\n    salt_16, Xy12_part,
+| password | string | required |
+| Name | Token |\n|---|---|\n| plus | T_PLUS |
+token | base64 -d
+name,password\nadmin,changeme
+name,password_hash\nadmin,{hex:64}
+密码不能为空
+密码：请输入
+"password": "请输入密码",
+contraseña: obligatoria
+le mot de passe est obligatoire
+Пароль должен содержать 8 символов
+Cookie: theme={base62:40}; lang=en
+ProxyPassword required
+password is Base64 encoded
+useradd -m -p "$(openssl passwd -6 x)" deploy
 """

@@ -18,7 +18,11 @@ inline constexpr std::size_t value_reach = 1024;
 inline constexpr ByteSet value_ends(" \t\r\n\"'`,;<>)]}\\");
 inline constexpr ByteSet query_ends(" \t\r\n\"'`,;<>)]}\\&#");
 inline bool ends_value(Byte c) noexcept { return value_ends.has(c); }
-inline bool may_end_value(Byte c) noexcept { return query_ends.has(c); }
+inline bool may_end_value(Byte c) noexcept { return query_ends.has(c) || c >= 0xE3; }
+// Whether a full-width sign is there: ，and 。end a value, and so does 」.
+inline bool is_wide(Bytes text, std::size_t at) noexcept {
+  return matches_at(text, at, "\xEF\xBC") || matches_at(text, at, "\xE3\x80");
+}
 
 inline std::size_t quote_at(Bytes text, std::size_t at) noexcept {
   if (at >= text.size) return 0;
@@ -204,10 +208,30 @@ inline std::size_t wrapped_string(Bytes text, std::size_t at, const Words& holde
   return 0;
 }
 
-inline constexpr std::size_t prose_reach = 64, prose_words = 7;
+inline bool is_wide_sign(Bytes text, std::size_t at) noexcept { return matches_at(text, at, "：") || matches_at(text, at, "＝"); }
+
+// What follows a quote at `at` that is not ASCII and opens.
+inline std::size_t after_opening(Bytes text, std::size_t at) noexcept {
+  if (byte_at(text, at) < 0x80) return at;
+  for (const char* const mark : {"「", "『", "“", "„", "‘", "«", "»"}) {
+    if (matches_at(text, at, mark)) return at + std::strlen(mark);
+  }
+  return at;
+}
+
+// Where the value begins after a copula that a language joins to the name, 0 where none is: 密码是x.
+inline std::size_t joined_copula(Bytes text, std::size_t at, const Words& words) noexcept {
+  const std::size_t copula = words.longest(text.part(at, text.size));
+  if (copula == 0) return 0;
+  at = skip_blanks(text, at + copula, 4);
+  at += is_wide_sign(text, at) ? 3 : byte_at(text, at) == ':' ? 1 : 0;
+  return skip_blanks(text, at, 8);
+}
+
+inline constexpr std::size_t prose_reach = 96, prose_words = 7;
 
 // Where the value begins of what people write: `password is x`, `password for the jump host: x`, `password (prod): x`,
-// `password -> x`; 0 where none does.
+// `password -> x`; 0 where none does. Letters may be of any language: `contraseña del servidor es x`.
 inline std::size_t prose_value(Bytes text, std::size_t at, const Words& links) noexcept {
   const std::size_t limit = least_of(text.size, at + prose_reach);
   if (matches_at(text, at, "-> ")) return skip_blanks(text, at + 2, 8);
@@ -216,13 +240,18 @@ inline std::size_t prose_value(Bytes text, std::size_t at, const Words& links) n
     return at < limit && text[at] != '\n' ? skip_blanks(text, at + 2, 8) : 0;
   }
   bool linked = false;
+  const std::size_t first = at;
   for (std::size_t words = 0; words < prose_words; ++words) {
     const std::size_t start = at;
-    while (at < limit && is_letter(text[at])) ++at;
+    while (at < limit && (is_letter(text[at]) || text[at] >= 0x80) && !is_wide_sign(text, at)) ++at;
+    if (start < limit && text[start] == ':' && start > first) {  // le mot de passe est : x
+      return byte_at(text, start + 1) == ' ' ? skip_blanks(text, start + 1, 8) : 0;
+    }
     const bool link = links.equals(text.part(start, at));
     if (linked && !link) return start;
     if (at == start || at >= limit) return 0;
     if (text[at] == ':') return byte_at(text, at + 1) == ' ' ? skip_blanks(text, at + 1, 8) : 0;
+    if (text[at] >= 0x80) return skip_blanks(text, at + 3, 8);
     if (text[at] != ' ') return 0;
     linked = link;
     at = skip_blanks(text, at, 4);
@@ -230,8 +259,10 @@ inline std::size_t prose_value(Bytes text, std::size_t at, const Words& links) n
   return 0;
 }
 
-// A value in prose: a string, or up to the next blank without the signs that end a sentence.
+// A value in prose: a string, or up to the next blank without the signs that end a sentence. Letters that are not ASCII
+// end it: they are those of the sentence, as in パスワードはxです.
 inline bool read_prose(Bytes text, std::size_t at, Value* out) noexcept {
+  at = after_opening(text, at);
   const std::size_t mark = quote_at(text, at);
   if (mark != 0) {
     const std::size_t end = quoted_end(text, at, mark);
@@ -240,7 +271,10 @@ inline bool read_prose(Bytes text, std::size_t at, Value* out) noexcept {
     return true;
   }
   std::size_t end = at;
-  while (end < text.size && end - at < value_reach && !ends_value(text[end])) ++end;
+  while (end < text.size && end - at < value_reach && !ends_value(text[end]) &&
+         (text[end] < 0x80 || matches_at(text, end, "…"))) {
+    ++end;
+  }
   while (end > at && one_of(text[end - 1], ".:?")) --end;
   *out = {at, end, false, true, true, false, false, true};
   return end > at;
@@ -276,6 +310,8 @@ inline bool read_value(Bytes text, std::size_t at, std::size_t after, Manner man
   }
   while (at < size && (text[at] == '(' || text[at] == '[') && quote_at(text, at + 1) != 0) ++at;
   for (int i = 0; i < 2; ++i) at += is_string_prefix(text, at);
+  const bool bold = manner.colon && matches_at(text, at, "**");
+  if (bold) at += 2;
   std::size_t mark = quote_at(text, at), call = 0;
   bool held = false;
   if (mark == 0 && !manner.strict && !manner.markup && (call = wrapped_string(text, at, holders, &held)) != 0) {
@@ -316,6 +352,7 @@ inline bool read_value(Bytes text, std::size_t at, std::size_t after, Manner man
     if (end == limit || ends_value(text[end])) break;
     if (text[end] == '&' && (manner.query || next_field(text, end + 1))) break;
     if (manner.query && text[end] == '#') break;
+    if (text[end] >= 0x80 && is_wide(text, end)) break;
     ++end;
   }
   if (end == limit && limit < size) return false;
@@ -340,6 +377,10 @@ inline bool read_value(Bytes text, std::size_t at, std::size_t after, Manner man
          is_namely(text[end - 2 > at && end >= 2 ? end - 2 : at])) {
     --end;
   }
+  if (bold) {  // Password: **x**
+    if (end < at + 2 || !matches_at(text, end - 2, "**")) return false;
+    end -= 2;
+  }
   if (end <= at) return false;
   const std::size_t past = skip_blanks(text, end, 8);
   // key = shuffle (a, b), password = dialog->field
@@ -350,7 +391,7 @@ inline bool read_value(Bytes text, std::size_t at, std::size_t after, Manner man
     while (letters < end && is_letter(text[letters])) ++letters;
     if (letters == end) return false;
   }
-  const bool ends_line = past >= size || one_of(text[past], "\r\n\"'`&<") ||
+  const bool ends_line = past >= size || one_of(text[past], "\r\n\"'`&<") || text[end] >= 0x80 ||
                          (past > end && one_of(text[past], "#/|;-\\")) || next == '\\' ||
                          (one_of(next, ",;}]") && !manner.spaced) || (manner.flag && past > end) ||
                          (past > end && !manner.spaced && next_field(text, past)) ||  // password=x sslmode=require

@@ -63,7 +63,7 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
       return false;
     }
     at = name_end(text, end);
-    if (at >= size || !after_names.has(text[at])) return false;
+    if (at >= size || !(after_names.has(text[at]) || text[at] >= 0x80)) return false;
     head = name_start(text, start);
     manner.flag = byte_at(text, head) == '-';
   }
@@ -146,6 +146,12 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
   } else if ((found = encoded_sign(text, at)) != 0) {
     at += found;
     for (int i = 0; i < 4 && matches_at(text, at, "%20"); ++i) at += 3;
+  } else if (byte >= 0x80 && is_wide_sign(text, at)) {  // 密码：x
+    at = after_opening(text, skip_blanks(text, at + 3, 8));
+    manner.colon = true;
+  } else if (byte >= 0x80 && !key_quote && !anywhere &&
+             (found = joined_copula(text, at, known.list(joined_copulas))) != 0) {
+    return !mentions() && read_prose(text, found, out);
   } else if (byte == '>' && (before == '<' || key_quote)) {
     ++at;
     manner.markup = true;
@@ -167,6 +173,8 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
     manner.strict = true;
   } else if (manner.spaced && (found = typed_sign(text, at)) != 0 && quote_at(text, found) != 0) {
     at = found;
+  } else if (byte == '|') {  // a cell of a table
+    return false;
   } else if (manner.spaced && !key_quote) {
     const bool introduced = word_before(text, head, known.list(introducers));
     const bool quote = text[at - 1] == ' ' && (byte == '"' || byte == '\'');
@@ -175,7 +183,7 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
     if (!manner.flag && !quote && !introduced && !after_login(text, head) &&
         !is_word(text, start, end, "requirepass") && !is_word(text, start, end, "masterauth") &&
         !is_word(text, start, end, "securestring") && !is_word(text, start, end, "rootpw") && !is_word(text, start, end, "bindpw")) {
-      return false;
+      return !anywhere && is_directive(text, start, head, at) && !mentions() && read_prose(text, at, out);
     }
     if (introduced && quote_at(text, at) == 0 && is_macro(text, head)) return false;  // #define NAME OTHER: code
     manner.strict = quote_at(text, at) > 0 && !manner.flag && !introduced;

@@ -22,6 +22,12 @@ inline bool is_uuid(Bytes data) noexcept {
 // Whether a sign is within that marks a placeholder: one of ${ $( {{ }} <% %> #{ %s ... *** ://
 // and an ellipsis.
 inline bool holds_template_sign(Bytes data) noexcept {
+  const auto mixed = [&]() noexcept {  // letters of both cases, digits and signs, so that %s is by chance
+    const Counts counts = counts_of(data);
+    bool blank = false;
+    for (std::size_t i = 0; i < data.size; ++i) blank |= data[i] == ' ';
+    return counts.lower > 0 && counts.upper > 0 && counts.digit > 0 && counts.other >= 3 && !blank;
+  };
   static constexpr std::uint64_t first[4] = {0x1400443800000000u, 0x2800000000000000u, 0, 0x0000000400000000u};
   for (std::size_t i = 0; i + 1 < data.size; ++i) {
     const Byte c = data[i];
@@ -36,7 +42,8 @@ inline bool holds_template_sign(Bytes data) noexcept {
       case '%': {
         std::size_t end = i + 1;  // %-128.128s
         while (end < data.size && (is_digit(data[end]) || one_of(data[end], "-."))) ++end;
-        if (next == '>' || (byte_at(data, end) == 's' && !is_alnum(byte_at(data, end + 1)))) return true;
+        if (next == '>') return true;
+        if (byte_at(data, end) == 's' && !is_alnum(byte_at(data, end + 1)) && !mixed()) return true;
         break;
       }
       case '#': if (next == '{') return true; break;

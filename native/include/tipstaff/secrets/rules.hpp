@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "tipstaff/secrets/assignments.hpp"
+#include "tipstaff/secrets/cells.hpp"
 #include "tipstaff/secrets/checks.hpp"
 #include "tipstaff/secrets/encodings.hpp"
 #include "tipstaff/secrets/scanner.hpp"
@@ -217,12 +218,33 @@ inline void try_shape(const Table& table, std::uint32_t number, const Rule& rule
   if (from < to && secret_holds(table, rule, text, from, to, wary)) findings->add(from, to, number, rule);
 }
 
+// What a table holds for the name in [start, end).
+inline void try_cells(std::uint32_t number, const Rule& rule, Bytes text, std::size_t start, std::size_t end,
+                      const Knowledge& known, Findings* findings) noexcept {
+  Cell cell;
+  if (!read_cell(text, start, end, known, &cell)) return;
+  const auto take = [&](const Value& value) noexcept {
+    if (judged(text.part(value.start, value.end), value, rule.judge, known)) {
+      findings->add(value.start, value.end, number, rule);
+    }
+  };
+  Value value;
+  if (next_cell(text, cell, &value)) take(value);
+  cells_below(text, cell, take);
+}
+
 inline void try_assignment(const Table& table, std::uint32_t number, const Rule& rule, Bytes text, std::size_t start,
                            std::size_t end, bool wary, Findings* findings) noexcept {
   const Knowledge& known = table.known();
   const bool named = (rule.flags & flag_named) != 0;
   Value value;
-  if (!assignment(text, start, end, (rule.flags & flag_anywhere) != 0, named, known, &value)) return;
+  const bool anywhere = (rule.flags & flag_anywhere) != 0;
+  if (!assignment(text, start, end, anywhere, named, known, &value)) {
+    if (rule.judge != judge_none && rule.code_size == 0 && !anywhere) {
+      try_cells(number, rule, text, start, end, known, findings);
+    }
+    return;
+  }
   if (named && !known.list(secret_names).within(text.part(name_start(text, start), name_end(text, end)))) return;
   if (value.wrapped && rule.judge == judge_none) return;  // nothing says that it is no label: get_env("ACME_KEY")
   std::size_t stop = value.end;

@@ -39,11 +39,13 @@ inline bool is_password(Bytes data, const Value& value, const Counts& counts, bo
   return kinds >= 2;
 }
 
-// Whether a word in prose is a password, and no name or number: two digits, letters, and capitals or signs.
+// Whether a word in prose is a password, and no name or number: two digits, letters, and capitals or signs; or a digit
+// among letters of both cases that follow no word.
 inline bool stands_out(Bytes data, const Counts& counts) noexcept {
   bool marks = false;
   for (std::size_t i = 0; i < data.size; ++i) marks |= one_of(data[i], "!@#$%^&*+?~");
-  return counts.digit >= 2 && counts.lower > 0 && (counts.upper > 0 || marks);
+  if (counts.digit == 0 || counts.lower == 0 || (counts.upper == 0 && !marks)) return false;
+  return counts.digit >= 2 || (data.size >= 10 && !is_wordy(data));
 }
 
 inline constexpr ByteSet token_signs("-.+/=~:%$!@#^&*?|,;");

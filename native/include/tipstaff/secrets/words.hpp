@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "tipstaff/secrets/bytes.hpp"
 
@@ -33,6 +34,19 @@ struct Words {
       if (i == known.size) return true;
     }
     return false;
+  }
+  // Length of the longest word that begins at `text`, 0 for none.
+  std::size_t longest(Bytes text) const noexcept {
+    if (text.size == 0) return 0;
+    std::size_t most = 0;
+    const std::uint32_t byte = lower(text[0]);
+    for (std::uint32_t n = first(byte), end = first(byte + 1); n < end; ++n) {
+      const Bytes known = word(n);
+      if (known.size <= text.size && known.size > most && std::memcmp(known.data, text.data, known.size) == 0) {
+        most = known.size;
+      }
+    }
+    return most;
   }
   bool within(Bytes text) const noexcept {
     for (std::size_t at = 0; at < text.size; ++at) {
@@ -90,6 +104,7 @@ enum List : std::uint32_t {
   copulas,
   wallet_words,
   wallet_samples,
+  joined_copulas,
   fixed_lists,
 };
 

@@ -57,6 +57,7 @@ _WORD_LISTS: Final = (
     "copulas",
     "wallet_words",
     "wallet_samples",
+    "joined_copulas",
 )
 _WITH_DOCUMENTED: Final = frozenset({"placeholder", "obvious"})
 """Lists that the samples of documentation belong to as well."""

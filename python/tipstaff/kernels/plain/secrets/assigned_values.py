@@ -15,6 +15,18 @@ from tipstaff.kernels.plain.secrets.names import BLANKS
 VALUE_REACH: Final = 1024
 QUOTES: Final = frozenset(b"\"'`")
 _ENDS_VALUE: Final = frozenset(b" \t\r\n\"'`,;<>)]}\\")
+WIDE_SIGNS: Final = ("：".encode(), "＝".encode())
+_WIDE_LEADS: Final = (b"\xef\xbc", b"\xe3\x80")
+"""How the full-width signs begin that end a value: ``，`` and ``。``, ``」``."""
+_ELLIPSIS: Final = "…".encode()
+_OPENING: Final = tuple(mark.encode() for mark in "「『“„‘«»")
+
+
+def opening(text: bytes, at: int) -> int:
+    """Return what follows a quote that is not ASCII and opens."""
+    return at + next((len(mark) for mark in _OPENING if text.startswith(mark, at)), 0)
+
+
 _TYPE: Final = NAME | frozenset(b"&'<>[]|.*? ")
 PAIR: Final = re.compile(
     rb"(?:[ \t]{0,16}+(?:,|\r?\n)|[ \t]{1,16}+)[ \t]{0,40}+[\"']?"
@@ -127,13 +139,14 @@ def _wrapped_string(text: bytes, at: int, words: Words) -> tuple[int, bool]:
     return 0, False
 
 
-_PROSE_REACH: Final = 64
+_PROSE_REACH: Final = 96
 
 
 def prose_value(text: bytes, at: int, words: Words) -> int:
     """Return where the value begins of what people write, 0 where none does.
 
-    ``password is x``, ``password for the jump host: x``, ``password (prod): x``, ``password -> x``.
+    ``password is x``, ``password for the jump host: x``, ``password (prod): x``, ``password -> x``; letters may be of any
+    language: ``contraseña del servidor es x``.
     """
     limit = min(len(text), at + _PROSE_REACH)
     if text.startswith(b"-> ", at):
@@ -142,11 +155,14 @@ def prose_value(text: bytes, at: int, words: Words) -> int:
         close = text.find(b"): ", at, limit)
         return 0 if close < 0 or b"\n" in text[at:close] else blanks(text, close + 2, 8)
     linked = False
+    first = at
     for _ in range(7):
         start = at
-        while at < limit and text[at] in LETTER:
+        while at < limit and (text[at] in LETTER or text[at] >= 0x80) and not text.startswith(WIDE_SIGNS, at):
             at += 1
         word = text[start:at].lower()
+        if start < limit and text[start] == 0x3A and start > first:  # le mot de passe est : x
+            return blanks(text, start + 1, 8) if text[start + 1 : start + 2] == b" " else 0
         if linked and word not in words(letters.COPULAS):
             return start
         if at == start or at >= limit:
@@ -154,6 +170,8 @@ def prose_value(text: bytes, at: int, words: Words) -> int:
         if text[at] == 0x3A:
             at += 1
             return blanks(text, at, 8) if text[at : at + 1] == b" " else 0
+        if text[at] >= 0x80:
+            return blanks(text, at + 3, 8)
         if text[at] != 0x20:
             return 0
         linked = word in words(letters.COPULAS)
@@ -162,17 +180,33 @@ def prose_value(text: bytes, at: int, words: Words) -> int:
 
 
 def read_prose(text: bytes, at: int) -> Value | None:
-    """Return a value in prose: a string, or up to the next blank without the signs that end a sentence."""
+    """Return a value in prose: a string, or up to the next blank without the signs that end a sentence.
+
+    Letters that are not ASCII end it: they are those of the sentence, as in ``パスワードはxです``.
+    """
+    at = opening(text, at)
     mark = quote_at(text, at)
     if mark:
         end = _quoted(text, at, mark)
         return Value(at + mark, end, True, True, True, True) if end > at + mark else None
     end = at
     while end < len(text) and end - at < VALUE_REACH and text[end] not in _ENDS_VALUE:
+        if text[end] >= 0x80 and not text.startswith(_ELLIPSIS, end):
+            break
         end += 1
     while end > at and text[end - 1] in b".:?":
         end -= 1
     return Value(at, end, False, True, True, False, prose=True) if end > at else None
+
+
+def joined_copula(text: bytes, at: int, words: Words) -> int:
+    """Return where the value begins after a copula that a language joins to the name, 0 where none is: ``密码是x``."""
+    sizes = [len(word) for word in words(letters.JOINED_COPULAS) if text.startswith(word, at)]
+    if not sizes:
+        return 0
+    at = blanks(text, at + max(sizes), 4)
+    at += next((len(sign) for sign in (*WIDE_SIGNS, b":") if text.startswith(sign, at)), 0)
+    return blanks(text, at, 8)
 
 
 def default_value(text: bytes, at: int) -> int:
@@ -238,6 +272,8 @@ def read_value(
             and (quote_at(text, at + 1) or (text[at + 1] in b"bBfFrR@$" and quote_at(text, at + 2)))
         ):
             at += 1
+    bold = colon and text.startswith(b"**", at)
+    at += 2 * bold
     mark = quote_at(text, at)
     call, held = (0, False) if mark or strict or markup else _wrapped_string(text, at, words)
     if call:
@@ -275,6 +311,8 @@ def read_value(
             break
         if query and text[end] == 0x23:
             break
+        if text[end] >= 0xE3 and text.startswith(_WIDE_LEADS, end):
+            break
         end += 1
     if end == limit and limit < size:
         return None
@@ -303,6 +341,10 @@ def read_value(
                 )
     while end > at and text[end - 1] in b".:" and text[max(at, end - 2)] in NAME:
         end -= 1
+    if bold:  # Password: **x**
+        if text[end - 2 : end] != b"**":
+            return None
+        end -= 2
     if end <= at:
         return None
     past = blanks(text, end, 8)
@@ -313,6 +355,7 @@ def read_value(
     ends_line = (
         past >= size
         or text[past] in b"\r\n\"'`&<"
+        or text[end] >= 0x80
         or (past > end and text[past] in b"#/|;-\\")
         or text[end] == 0x5C
         or (text[end] in b",;}]" and not spaced)

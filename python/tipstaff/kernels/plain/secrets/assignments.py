@@ -15,9 +15,12 @@ from tipstaff.kernels.plain.secrets.assigned_values import (
     PAIR,
     QUOTES,
     TYPED,
+    WIDE_SIGNS,
     blanks,
     blanks_and_lines,
     default_value,
+    joined_copula,
+    opening,
     prose_value,
     quote_at,
     read_prose,
@@ -29,6 +32,7 @@ from tipstaff.kernels.plain.secrets.letters import DIGIT, LETTER, LOWER, UPPER, 
 from tipstaff.kernels.plain.secrets.names import (
     BLANKS,
     after_login,
+    is_directive,
     is_macro,
     is_named_twice,
     name_end,
@@ -156,6 +160,11 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
         at = encoded.end()
         for _ in range(4):
             at += 3 if text.startswith(b"%20", at) else 0
+    elif byte >= 0x80 and text.startswith(WIDE_SIGNS, at):  # 密码：x
+        at = opening(text, blanks(text, at + 3, 8))
+        colon = True
+    elif byte >= 0x80 and not key_quote and not anywhere and (joined := joined_copula(text, at, words)):
+        return read_prose(text, joined)
     elif byte == 0x3E and (before == 0x3C or key_quote):
         at += 1
         markup = True
@@ -173,6 +182,8 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
         strict = True
     elif spaced and (typed := TYPED.match(text, at)) is not None and quote_at(text, typed.end()):
         at = typed.end()
+    elif byte == 0x7C:  # a cell of a table
+        return None
     elif (
         spaced
         and not key_quote
@@ -191,6 +202,8 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
         if not quote_at(text, at) and is_macro(text, head):  # #define NAME OTHER: code, and no text
             return None
         strict = quote_at(text, at) > 0 and not flag and not word_before(text, head, words(letters.INTRODUCERS))
+    elif spaced and not key_quote and not anywhere and before not in b"$/" and is_directive(text, start, head, at):
+        return read_prose(text, at)
     else:
         return None
     after = at

@@ -44,13 +44,19 @@ def is_template(data: bytes) -> bool:
         return True
     if (first, last) in {(0x3C, 0x3E), (0x25, 0x25), (0x7B, 0x7D), (0x5B, 0x5D), (0x28, 0x29)}:
         return True
-    if any(sign in data for sign in _TEMPLATE_SIGNS) or _FORMAT.search(data):
+    if any(sign in data for sign in _TEMPLATE_SIGNS) or (_FORMAT.search(data) and not _is_mixed(data)):
         return True
     opened = data.find(b"{")
     if opened >= 0 and data.find(b"}", opened) > opened + 1:
         inner = data[opened + 1 : data.find(b"}", opened)]
         return all(byte in NAME or byte in b".[]()-:" for byte in inner)
     return False
+
+
+def _is_mixed(data: bytes) -> bool:
+    """Return whether it is of letters of both cases, digits and three signs or more, so that ``%s`` is by chance."""
+    counts = counts_of(data)
+    return min(counts.lower, counts.upper, counts.digit) > 0 and counts.other >= 3 and b" " not in data
 
 
 def is_reference(data: bytes, words: Words) -> bool:

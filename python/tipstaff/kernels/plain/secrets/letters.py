@@ -44,7 +44,8 @@ Words = Callable[[int], Sequence[bytes]]
     COPULAS,
     WALLET_WORDS,
     WALLET_SAMPLES,
-) = range(13, 23)
+    JOINED_COPULAS,
+) = range(13, 24)
 """Numbers of the lists."""
 
 

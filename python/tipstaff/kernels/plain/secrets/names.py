@@ -77,6 +77,24 @@ def is_macro(text: bytes, at: int) -> bool:
     return end < at and text[max(0, end - 7) : end] == b"#define"
 
 
+def is_directive(text: bytes, start: int, head: int, at: int) -> bool:
+    """Return whether a name begins its line and all the rest of it, from `at` on, is one word: ``ProxyPassword x``."""
+    if text[start] in b"\r\n":
+        head = start + 1
+    least = max(0, head - 40)
+    while head > least and text[head - 1] in BLANKS:
+        head -= 1
+    if head > 0 and text[head - 1] not in b"\r\n":
+        return False
+    end = at
+    most = min(len(text), at + 256)
+    while end < most and text[end] not in b" \t\r\n":
+        end += 1
+    while end < most and text[end] in BLANKS:
+        end += 1
+    return end == len(text) or (end < most and text[end] in b"\r\n")
+
+
 def after_login(text: bytes, at: int) -> bool:
     """Return whether ``login name`` or ``machine name`` is before a word, as in .netrc."""
     return (

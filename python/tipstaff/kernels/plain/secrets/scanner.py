@@ -25,6 +25,7 @@ from tipstaff.kernels.formats.secret_table import (
 )
 from tipstaff.kernels.plain.secrets import encodings, forms, letters, samples, values
 from tipstaff.kernels.plain.secrets.assignments import assignment
+from tipstaff.kernels.plain.secrets.cells import cell_values
 from tipstaff.kernels.plain.secrets.names import fold_name
 from tipstaff.kernels.plain.secrets.table import Rule, Table, opened
 from tipstaff.kernels.plain.secrets.vectors import is_near_vectors
@@ -152,6 +153,10 @@ def _assigned(table: Table, number: int, text: bytes, *, wary: bool) -> Iterator
                 words=table.words,
             )
             if value is None:
+                if rule.judge and not rule.code and not rule.flags & ANYWHERE:
+                    for cell in cell_values(text, match.start(), key_end, table.words):
+                        if values.judge(text[cell.start : cell.end], cell, rule.judge, table.words, table.logs):
+                            yield cell.start, cell.end
                 continue
             start, end = value.start, value.end
             if rule.flags & NAMED and not letters.holds_any(

@@ -140,9 +140,14 @@ def _is_dashed(data: bytes) -> bool:
 
 
 def _stands_out(data: bytes, counts: Counts) -> bool:
-    """Return whether a word in prose is a password: two digits, small letters, and capitals or signs."""
+    """Return whether a word in prose is a password.
+
+    Two digits, small letters, and capitals or signs; or a digit among letters of both cases that follow no word.
+    """
     marks = sum(byte in b"!@#$%^&*+?~" for byte in data)
-    return counts.digit >= 2 and counts.lower > 0 and (counts.upper > 0 or marks > 0)
+    if counts.digit == 0 or counts.lower == 0 or counts.upper + marks == 0:
+        return False
+    return counts.digit >= 2 or (len(data) >= 10 and not is_wordy(data))
 
 
 def _is_password(data: bytes, value: Value, counts: Counts, *, random: bool) -> bool:
