@@ -105,7 +105,7 @@ inline bool begins_with_nothing(string_view text) noexcept {
   return starts_with(text, "\"\"") || starts_with(text, "''");
 }
 
-// A file that is opened to be written anew, where nothing is written: open_out "x", (call-with-output-file "x" ...), fopen("x", "w").
+// A file that is opened to be overwritten, with nothing written to it: open_out "x", (call-with-output-file "x" ...), fopen("x", "w").
 inline bool opens_for_nothing(string_view text, string_view before, string_view name, string_view after) noexcept {
   if (one_of(name, "open_out open_out_bin")) return !holds_any(text, {"output_", "rintf"});
   if (one_of(name, "call-with-output-file with-output-to-file open-output-file")) return !holds_any(text, {"(display", "(write", "(print", "(format", "(newline"});
