@@ -91,6 +91,7 @@ inline constexpr std::string_view kSystemPrograms =
     "getty sulogin udevadm sudo su login swapon swapoff blkid losetup fdisk parted apparmor_parser sshd cron visudo useradd userdel usermod";
 inline constexpr SharedFolder kSharedFolders[] = {
     {"opt", "", ""},
+    {"srv", "", "backup backups git nfs samba ftp"},
     {"usr", "src", ""},
     {"var", "www", ""},
     {"usr", "include", ""},

@@ -57,13 +57,21 @@ class FetchedCode {
     }
     return true;
   }
-  // A file that was downloaded before: each that is downloaded is one of these.
+  // Commands that leave a file as it was downloaded.
+  bool keeps_files(const Command& command) const noexcept {
+    if (command.program == "@write") return command.carrier != kNone && is_downloader(tree_.command(command.carrier));
+    return is_pseudo(command) ? command.program == "@read" || command.program == "@assign" : ascii::one_of(command.program, "chmod cd mkdir sudo doas command export set echo ls less more cat head tail wc sha256sum sha512sum shasum gpg test [ [[ true : env file stat apt-get apt apk which if");
+  }
+  // A file that was downloaded before: each that is downloaded is one of these, and nothing changes it.
   template <typename Known>
   bool by_file(Known known) const noexcept {
     bool some = false;
     for (std::uint32_t i = 0; i < index_ && i < kNear; ++i) {
       const Command& other = tree_.command(i);
-      if (!is_downloader(other)) continue;
+      if (!is_downloader(other)) {
+        if (!keeps_files(other)) return false;
+        continue;
+      }
       if (!fetches(other, known)) return false;
       some = true;
     }

@@ -247,6 +247,13 @@ inline void ShellReader::read_simple() noexcept {
     for (std::uint32_t i = before; i < in.command; ++i)
       if (tree_.command(i).fed && tree_.command(i).pipe_from == kNone) tree_.command(i).pipe_from = in.command;
   }
+  // export $(grep -v '^#' .env | xargs): what is printed becomes variables, and is seen by nobody.
+  if (in.command != kNone && count == 2 && text_of(in, 0) == "export" && text_of(in, 1).size() == 1 && text_of(in, 1)[0] == kUnknownPart) {
+    for (std::uint32_t i = before; i < in.command; ++i) {
+      Command& inner = tree_.command(i);
+      if (inner.carrier == in.carrier && (inner.via & via::kSubstitution) != 0 && inner.pipe_to == kNone) inner.pipe_to = in.command;
+    }
+  }
   if (redirections.feeds) {
     Nested options;
     options.via = via::kEvaluated;

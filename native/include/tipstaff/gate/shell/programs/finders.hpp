@@ -264,7 +264,13 @@ inline void ShellReader::run_fd(Invocation& in) noexcept {
     bool placed = false;
     for (std::uint32_t k = i + 1; k < in.count && text_of(in, k) != ";"; ++k) {
       const Word word = argument(in, k);
-      if (word.text.size() >= 2 && word.text[0] == '{' && word.text.back() == '}') {
+      if (word.text == "{//}") {  // the folder that it is found in
+        placed = true;
+        Word folder = word;
+        folder.text = ".";
+        folder.flags |= word_flag::kAppended | word_flag::kGlob;
+        if (tree_.add_word(folder) == kNone) return;
+      } else if (word.text.size() >= 2 && word.text[0] == '{' && word.text.back() == '}') {
         placed = true;
         for (std::uint32_t r = 0; r < count; ++r) {
           if (tree_.add_word(tree_.word(roots + r)) == kNone) return;

@@ -233,7 +233,7 @@ inline bool ShellReader::prints_filtered_list(const Invocation& in, Stream* out)
     text = text.substr(0, text.find(kUnknownPart));
     const std::size_t value = text.find('=') + 1;
     if (one_of(text, "dangling=true status=exited status=created status=dead") ||
-        (one_of(text.substr(0, value), "label= name= ancestor= network= reference=") && text.size() > value + 2 && text.find_first_of("*^.?", value) > value + 2))
+        (one_of(text.substr(0, value), "label= name= ancestor= network= reference= publish=") && text.size() > value + 2 && text.find_first_of("*^.?", value) > value + 2))
       filter = text;
   }
   if (filter.empty()) return false;
