@@ -1,7 +1,7 @@
 // What others put into a shell's text before or after a shell sees it: templates, expressions of pipelines, variables of PowerShell.
 #pragma once
 
-#include "tipstaff/gate/shell/language/make_words.hpp"
+#include "tipstaff/gate/shell/small_languages/make_words.hpp"
 
 namespace tipstaff::gate::shell {
 
