@@ -378,6 +378,27 @@ static bool unpacks_again(const PathParts& path, const Tree& tree, const Command
   return there && archive && unpacks;
 }
 
+// rm -rf docs/7.x && mv ./tmp docs/7.x, rm -rf public/static && cp -r dist public/static: what was built goes to its place.
+static bool puts_built(const PathParts& path, const Tree& tree, const Command& copy) noexcept {
+  if (!one_of(copy.program, "cp mv rsync") || path.count == 0 || one_of(path.part[path.count - 1], kKeptNames)) return false;
+  const Word* const words = tree.arguments(copy);
+  std::uint32_t last = copy.word_count, sources = 0;
+  for (std::uint32_t w = 0; w < copy.word_count; ++w)
+    if (!is_option(words[w].text)) last = w, ++sources;
+  if (sources != 2 || words[last].has(word_flag::kUnknown)) return false;
+  PathParts place;
+  take(words[last].text, copy, &place);
+  if (place.too_long || place.base != path.base || path_detail::relate(place, path) != Relation::same) return false;
+  for (std::uint32_t w = 0; w < last; ++w) {
+    string_view name = words[w].text;
+    if (is_option(name)) continue;
+    if (ascii::starts_with(name, "./")) name.remove_prefix(2);
+    name = name.substr(0, name.find('/'));
+    return !words[w].has(word_flag::kUnknown) && one_of(name, "dist build out tmp _site _book _build public target generated output");
+  }
+  return false;
+}
+
 bool MadeBefore::remade_by_next(const Word& word) const noexcept {
   const Command& asked = tree.command(index);
   const Before before(tree, text, index);
@@ -396,7 +417,7 @@ bool MadeBefore::remade_by_next(const Word& word) const noexcept {
     for (const Refilled& refilled : kRefilled)
       if (path.count != 0 && one_of(path.part[path.count - 1], refilled.names) && one_of(next.program, refilled.programs)) return true;
     if (i == index + 1 && next.program == "mkdir" && begins_anew(tree, path, next)) return true;
-    if (unpacks_again(path, tree, next)) return true;
+    if (unpacks_again(path, tree, next) || puts_built(path, tree, next)) return true;
     if (!one_of(next.program, kGenerators)) continue;
     // What compilers of JavaScript write is named by their settings: `rm -rf lib && tsc`.
     if (by_settings && next.dialect == Dialect::shell && one_of(next.program, "tsc babel swc rollup tsup tsdown microbundle")) return true;

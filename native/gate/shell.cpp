@@ -7,7 +7,7 @@
 // shell/language/words.hpp         quotes, globs                      shell/language/fields.hpp         what words fall apart into
 // shell/language/braces.hpp        {a,b}
 // shell/language/parameters.hpp    $x, ${x:-y}                        shell/language/substitutions.hpp  $(x), <(x), $((x))
-// shell/language/edits.hpp         ${x#y}, ${x/y/z}                    shell/language/make_words.hpp     $(CC), $(call x,y)
+// shell/language/edits.hpp         ${x#y}, ${x/y/z}                    shell/small_languages/make_words.hpp  $(CC), $(call x,y)
 // shell/language/foreign.hpp       {{x}}, ${{ x }}, $_ of PowerShell
 // shell/language/grammar.hpp       lists, pipelines                   shell/language/simple.hpp         simple commands
 // shell/language/assignments.hpp   x=y                                shell/language/compound.hpp       groups, loops
@@ -39,7 +39,7 @@
 #include "tipstaff/gate/shell/language/foreign.hpp"
 #include "tipstaff/gate/shell/language/functions.hpp"
 #include "tipstaff/gate/shell/language/grammar.hpp"
-#include "tipstaff/gate/shell/language/make_words.hpp"
+#include "tipstaff/gate/shell/small_languages/make_words.hpp"
 #include "tipstaff/gate/shell/language/names.hpp"
 #include "tipstaff/gate/shell/language/nested.hpp"
 #include "tipstaff/gate/shell/language/parameters.hpp"

@@ -73,6 +73,11 @@ inline bool is_drop_in(const PathParts& path) noexcept {
   // What documents programs: /usr/share/man/man8/mdadm.8, /usr/share/doc/*.
   if (path.count > 3 && path.names(0, "usr") && path.names(1, "share") && !path.has_glob(path.part[2]) && path.names_one_of(2, "doc man info locale gtk-doc help"))
     return true;
+  // What a unit of systemd wants, which is links: /lib/systemd/system/sysinit.target.wants/*
+  for (std::uint32_t i = 2; i < path.count; ++i)
+    if ((ascii::ends_with(path.part[i], ".wants") || ascii::ends_with(path.part[i], ".requires")) && !path.has_glob(path.part[i - 1]) && !path.has_glob(path.part[i - 2]) &&
+        path.names_one_of(i - 1, "system user") && path.names(i - 2, "systemd"))
+      return true;
   if (path.count < 3 || !path.names(0, "etc") || path.names_one_of(1, "sudoers.d pam.d")) return false;
   for (std::uint32_t i = 0; i < path.count - (path.ends(path.count - 2, ".d") || path.names_one_of(path.count - 2, "sites-enabled conf-enabled") ? 1u : 0u); ++i)
     if (path.has_glob(path.part[i]) || PathParts::is_unknown(path.part[i])) return false;

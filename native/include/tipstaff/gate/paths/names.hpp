@@ -388,7 +388,7 @@ inline bool is_remade(const PathParts& path, std::uint32_t from = 0, bool* hidde
       remade = remade || path.names_one_of(i, "node_modules bazel-bin bazel-out bazel-testlogs __pycache__ .pytest_cache .mypy_cache .ruff_cache .tox .nox "
                                               ".next .nuxt .turbo .parcel-cache .gradle .eggs .nyc_output .svelte-kit .angular .dart_tool .hypothesis "
                                               ".ipynb_checkpoints .sass-cache .terragrunt-cache .stack-work dist-newstyle zig-cache .zig-cache elm-stuff "
-                                              "htmlcov .venv cmakefiles cmake-build-debug cmake-build-release autom4te.cache") ||
+                                              "htmlcov _build .venv cmakefiles cmake-build-debug cmake-build-release autom4te.cache") ||
                // $BUNDLE_PATH/ruby/*/bundler/gems, $BUNDLE_PATH/ruby/*/cache
                (i > 1 && path.names(i - 1, "bundler") && path.names(i, "gems")) || (i > 1 && path.names(i - 2, "ruby") && path.names(i, "cache"));
     }

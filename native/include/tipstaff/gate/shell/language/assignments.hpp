@@ -325,6 +325,8 @@ inline void ShellReader::read_code_variable(string_view name, const Value& value
     if (one_of(program, "truncate cp mv ln rm shred dd unlink") && !(starts_with(name, "GIT_") && one_of(program, "cp mv"))) return nested(in, tree_.join(tree_.join(tree_.copy(""), code), " /etc/fstab"), span, options);
   }
   if (starts_with(code, "!")) code.remove_prefix(1);  // an alias of git
+  // AR="$(AR) $(ARFLAGS)": a program by a variable of make.
+  if (code.size() > 1 && code[0] == kUnknownPart && code[1] == ' ' && (value.flags & (word_flag::kEnvironment | word_flag::kMayBeEmpty)) == 0) return;
   // A bare program is what it mostly is, and nothing to judge.
   if (holds(code, ' ')) return nested(in, code, span, options);
   if (!holds(value.text, '/')) return;

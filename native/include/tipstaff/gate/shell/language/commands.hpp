@@ -25,7 +25,8 @@ inline bool ShellReader::is_flag(const Invocation& in) noexcept {
 inline bool ShellReader::is_own_program(const Invocation& in) noexcept {
   const Word& name = argument(in, 0);
   const string_view place = reader_.surroundings->cwd, text = name.text;
-  if (!name.has(word_flag::kGlob) || name.has(word_flag::kUnknown) || text.empty() || text[0] == '/' || text[0] == '~') return false;
+  const bool here = starts_with(text, "./") && name.has(word_flag::kUnknown);  // ./$PROG
+  if ((!here && (!name.has(word_flag::kGlob) || name.has(word_flag::kUnknown))) || text.empty() || text[0] == '/' || text[0] == '~') return false;
   const bool below = place.size() > 5 && starts_with(in.cwd, place) && (in.cwd.size() == place.size() || in.cwd[place.size()] == '/');
   return below && (in.via & (via::kRemote | via::kContainer)) == 0 && holds(text, '/') && text.find("..") == string_view::npos;
 }
@@ -36,6 +37,10 @@ inline bool ShellReader::is_written_for_others(const Invocation& in) noexcept {
   const Word& name = argument(in, 0);
   if (name.text.empty() || name.has(word_flag::kQuoted)) return false;
   if (source_of(name.span).find("${{") != string_view::npos) return true;
+  if (starts_with(name.text, "{[")) return true;  // {[testenv]commands} of tox
+  // yarn test:unit:$SUITE, docker run IMAGE https://$HOST: a script of a package by its name, an address.
+  const std::size_t colon = name.text.find(':');
+  if (colon != string_view::npos && colon > 1 && is_name(name.text.substr(0, colon))) return true;
   if (name.text[0] == kUnknownPart && name.has(word_flag::kEnvironment)) {
     return (in.count > 2 && name.text.size() == 1 && text_of(in, 1) == "=") || (name.text.size() > 1 && name.text[1] == ':');
   }

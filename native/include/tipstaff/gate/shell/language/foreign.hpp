@@ -1,7 +1,7 @@
 // What others put into a shell's text before or after a shell sees it: templates, expressions of pipelines, variables of PowerShell.
 #pragma once
 
-#include "tipstaff/gate/shell/language/make_words.hpp"
+#include "tipstaff/gate/shell/small_languages/make_words.hpp"
 
 namespace tipstaff::gate::shell {
 
@@ -32,8 +32,18 @@ inline bool ShellReader::read_pipeline_expression(Pieces& pieces, bool quoted) n
   constexpr std::ptrdiff_t kFar = 512;
   for (const char* p = pos_ + 3; p + 1 < end_ && p - pos_ < kFar && *p != '\n'; ++p) {
     if (p[0] != '}' || p[1] != '}') continue;
+    const string_view expression = trim(string_view(pos_ + 3, static_cast<std::size_t>(p - pos_ - 3)));
     pos_ = p + 2;
     if (quoted) pieces.quoted = true;
+    const bool below = pieces.count == 0 && pos_ + 1 < end_ && *pos_ == '/' && (is_name_start(pos_[1]) || pos_[1] == '.');
+    if (below && expression == "github.workspace" && !session_.cwd.empty()) {
+      add_literal(pieces, reader_.surroundings->cwd.empty() ? session_.cwd : reader_.surroundings->cwd, 0, quoted);
+      return true;
+    }
+    if (below && expression == "runner.temp") {
+      add_literal(pieces, "/tmp/job", 0, quoted);
+      return true;
+    }
     add_unknown(pieces, 0, quoted);
     return true;
   }

@@ -120,11 +120,16 @@ inline bool ShellReader::kills_all_listed(const Invocation& in) noexcept {
     while (!text.empty() && holds("\"$(` ", text[0])) text.remove_prefix(1);
     if (starts_with(text, "ps ") && !narrows(text)) return true;
   }
-  if ((in.via & via::kArgumentsAdded) == 0) return false;
+  if ((in.via & via::kArgumentsAdded) == 0 || argument(in, 0).has(word_flag::kPseudo)) return false;
+  const auto chooses = [&](std::uint32_t index) noexcept {  // or what it carries: fzf --preview 'ps {}'
+    for (std::uint32_t steps = 0; index != kNone && steps < 8; ++steps, index = tree_.command(index).carrier)
+      if (one_of(tree_.command(index).program, "head tail pgrep fzf sk peco percol gum")) return true;
+    return false;
+  };
   std::uint32_t at = in.carrier == kNone ? in.pipe_from : tree_.command(in.carrier).pipe_from;
   for (std::uint32_t steps = 0; at != kNone && steps < 16; ++steps) {
     const Command& other = tree_.command(at);
-    if (narrows(source_of(other.span)) || one_of(other.program, "head tail pgrep fzf")) return false;
+    if (narrows(source_of(other.span)) || chooses(at)) return false;
     if (other.program == "ps") return true;
     at = other.pipe_from;
   }

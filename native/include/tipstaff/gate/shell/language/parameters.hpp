@@ -179,6 +179,10 @@ inline void ShellReader::add_parameter(Pieces& pieces, string_view name, bool qu
   Value value;
   if (known_parameter(name, &value)) return add_text(pieces, value.text, value.flags, quoted);
   if ((value.flags & word_flag::kUnknown) != 0) return add_text(pieces, value.text, value.flags, quoted);
+  // "$GITHUB_WORKSPACE/build": where a pipeline has checked the repository out.
+  if (pos_ + 1 < end_ && *pos_ == '/' && (is_name_start(pos_[1]) || pos_[1] == '.') && pieces.count == 0 && !session_.cwd.empty() &&
+      one_of(name, "GITHUB_WORKSPACE CI_PROJECT_DIR TRAVIS_BUILD_DIR BITBUCKET_CLONE_DIR CIRCLE_WORKING_DIRECTORY BUILD_SOURCESDIRECTORY SYSTEM_DEFAULTWORKINGDIRECTORY APPVEYOR_BUILD_FOLDER BUILDKITE_BUILD_CHECKOUT_PATH"))
+    return add_literal(pieces, reader_.surroundings->cwd.empty() ? session_.cwd : reader_.surroundings->cwd, 0, quoted);
   // These are always something.
   if (one_of(name, "# ? - $ ! RANDOM SECONDS UID EUID PPID BASHPID LINENO HOSTNAME USER LOGNAME PWD PATH")) {
     return add_unknown(pieces, 0, quoted);

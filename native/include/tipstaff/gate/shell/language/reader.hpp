@@ -152,7 +152,7 @@ class ShellReader {
   void read_back_ticks(Pieces& pieces, bool quoted) noexcept;
   void read_process_substitution(Pieces& pieces) noexcept;
 
-  // shell/language/make_words.hpp
+  // shell/small_languages/make_words.hpp
   bool in_recipe() const noexcept;
   const char* make_reference_end(const char* from) const noexcept;
   const char* make_function_end(const char* from) const noexcept;

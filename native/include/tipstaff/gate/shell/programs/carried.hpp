@@ -62,6 +62,8 @@ inline void ShellReader::run_carried(Invocation& in) noexcept {
   for (std::uint32_t i = 1; i < in.count; ++i) {
     Word word = argument(in, i);
     if (word.text == "--") {
+      // What follows it in these is for a tool that they start themselves.
+      if (one_of(program, "gotestsum dh_auto_configure dh_auto_build dh_auto_test dh_auto_install cargo-nextest pytest") && text_of(in, i + 1) == kUnknown) return;
       if (i + 1 >= in.count || starts_with(text_of(in, i + 1), "-") || !is_given_command(in, i + 1)) return;
       if (i + 2 == in.count && begins_command(text_of(in, i + 1))) return code_word(in, argument(in, i + 1), Nested{}, Dialect::shell);
       return run_inner(in, i + 1, 0);

@@ -166,6 +166,7 @@ inline void ShellReader::read_make_arguments(const char* end, bool program, bool
     if (depth >= 0 && (*p != ',' || depth != 0)) continue;
     string_view text = trim(string_view(from, static_cast<std::size_t>(p - from)));
     while (text.size() > 1 && holds("@-+", text[0]) && (is_name_start(text[1]) || text[1] == '$')) text.remove_prefix(1);
+    if (text.size() > 2 && text.find('"', 1) == text.size() - 1 && text[0] == '"') text = text.substr(1, text.size() - 2);  // $(call run,"rm -rf x")
     const bool joins = text.find_first_of(";|&") != string_view::npos;
     if (program && first != kNone && index >= first && (joins || begins_command(text) || (!words && starts_with(text, "$(")))) {
       Nested options;
@@ -227,9 +228,11 @@ inline void ShellReader::add_make_reference(Pieces& pieces, const char* end, boo
   if (one_of(name, "CURDIR PWD") && !session_.cwd.empty()) return add_literal(pieces, session_.cwd, 0, quoted);
   if (const string_view known = known_make_program(name); !known.empty()) return add_text(pieces, known, 0, quoted);
   if (one_of(name, "X E EXT") || ends_with(name, "EXE") || ends_with(name, "EXEEXT") || ends_with(name, "SUFFIX")) return;
+  if (one_of(name, "DEPDIR am__dirstamp")) return add_literal(pieces, name == "DEPDIR" ? ".deps" : ".dirstamp", 0, quoted);
+  if (one_of(name, "O OBJEXT OBJ") && pieces.count == 1 && ends_with(pieces.items[0].text, "*.")) return add_literal(pieces, "o", 0, quoted);  // *.$(OBJEXT)
   if (ends_with(name, "_EXT") && pieces.count == 1 && ends_with(pieces.items[0].text, ".")) return add_literal(pieces, "so", 0, quoted);  // *.$(SHARED_EXT)
-  if (one_of(name, "TMPDIR TMP TEMP")) return add_literal(pieces, "/tmp", 0, quoted);
   const bool ends = end == end_ || ends_word(*end);
+  if (one_of(name, "TMPDIR TMP TEMP")) return add_literal(pieces, name == "TMP" && ends && pieces.count == 0 ? "/tmp/made" : "/tmp", 0, quoted);  // a recipe's own
   // dd of=$(IMG): an image that is made.
   if (pieces.count == 1 && pieces.items[0].text == "of=" && (ends_with(name, "IMG") || ends_with(name, "IMAGE") || ends_with(name, "ISO")))
     return add_literal(pieces, "disk.img", 0, quoted);
@@ -319,6 +322,11 @@ inline bool ShellReader::is_make_program(const Invocation& in) noexcept {
   for (std::size_t at = 0; at < text.size(); ++at) {
     if (text[at] == '`') return false;
     if (text[at] != '$') continue;
+    if (at + 1 < text.size() && text[at + 1] == '{' && text.find('}', at) != string_view::npos) {  // ${CROSS}$(CC)
+      at = text.find('}', at);
+      any = any || in_recipe();
+      continue;
+    }
     const char* const end = make_reference_end(text.data() + at);
     if (end == nullptr) return false;
     any = true;
