@@ -96,7 +96,7 @@ inline void ShellReader::run_git(Invocation& in) noexcept {
         alias_code.text = value;
       } else if (runs_setting(word.text.substr(0, equals), value)) {
         code.text = starts_with(value, "!") ? value.substr(1) : value;
-        if (one_of(word.text.substr(word.text.substr(0, equals).rfind('.') + 1, equals - word.text.substr(0, equals).rfind('.') - 1), "external editor textconv pager")) code.text = with_files(tree_, code.text);
+        if (one_of(word.text.substr(word.text.substr(0, equals).rfind('.') + 1, equals - word.text.substr(0, equals).rfind('.') - 1), "external editor textconv")) code.text = with_files(tree_, code.text);
         if (holds(code.text, ' ')) code_word(in, code, options, Dialect::shell);
       }
     } else if (one_of(text, "--git-dir --work-tree --namespace --exec-path --super-prefix --config-env")) {

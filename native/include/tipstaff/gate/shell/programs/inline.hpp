@@ -105,14 +105,22 @@ inline bool begins_with_nothing(string_view text) noexcept {
   return starts_with(text, "\"\"") || starts_with(text, "''");
 }
 
-// A file that is opened to be overwritten, with nothing written to it: open_out "x", (call-with-output-file "x" ...), fopen("x", "w").
-inline bool opens_for_nothing(string_view text, string_view before, string_view name, string_view after) noexcept {
-  if (one_of(name, "open_out open_out_bin")) return !holds_any(text, {"output_", "rintf"});
-  if (one_of(name, "call-with-output-file with-output-to-file open-output-file")) return !holds_any(text, {"(display", "(write", "(print", "(format", "(newline"});
-  if (name == "fopen") return starts_with(after, ",") && holds_text(after.substr(0, 6), "w") && !holds_any(text, {"fprintf", "fwrite", "fputs", "fdisp"});
+// What a text of code writes at all, looked for once.
+struct Writes {
+  explicit Writes(string_view text) noexcept
+      : channels(holds_any(text, {"output_", "rintf"})), ports(holds_any(text, {"(display", "(write", "(print", "(format", "(newline", "(princ"})),
+        files(holds_any(text, {"fprintf", "fwrite", "fputs", "fdisp"})) {}
+  bool channels, ports, files;
+};
+
+// A file that is opened for writing, where nothing is written: open_out "x", (call-with-output-file "x" ...), fopen("x", "w").
+inline bool opens_for_nothing(const Writes& writes, string_view before, string_view name, string_view after) noexcept {
+  if (one_of(name, "open_out open_out_bin")) return !writes.channels;
+  if (one_of(name, "call-with-output-file with-output-to-file open-output-file")) return !writes.ports && !holds_text(after.substr(0, 160), "printf");
+  if (name == "fopen") return starts_with(after, ",") && holds_text(after.substr(0, 6), "w") && !writes.files;
   if (one_of(name, "File file")) return starts_with(after, ").withWriter{}") || starts_with(after, ").withWriter {}") || starts_with(after, ").newWriter()");
   const string_view near = before.substr(before.size() < 40 ? 0 : before.size() - 40);
-  return holds_text(near, "with-open-file") && holds_text(after.substr(0, 80), ":supersede") && !holds_any(text, {"(write", "(format", "(print", "(princ"});
+  return holds_text(near, "with-open-file") && holds_text(after.substr(0, 80), ":supersede") && !writes.ports;
 }
 
 inline constexpr string_view kTexEngines = "pdflatex latex tex pdftex xelatex xetex lualatex luatex luahbtex latexmk tectonic context";
@@ -251,6 +259,7 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
   const bool walks = holds_any(text, {"Files.walk", "Files.list", "newDirectoryStream", "listFiles", "eachFile", "file-seq", "listdir", "walkFileTree"});
   const bool takes_each = loops && holds_any(text, {"rm_rf", "File.rm", "rm!", "unlink", "os.remove", "os.Remove", "Files.delete", ".delete()", ".deleteIfExists", "delete-file", "deleteFile", "removeFile", "file.remove", "removePathForcibly", "removeDirectory"});
   const bool empties_each = loops && holds_any(text, {"write!(", "write(", "writeFile", "writeString", "writeText", "spit "}) && holds_any(text, {", \"\")", ", '')", " \"\")", ".text = \"\""});
+  const Writes writes(text);
   bool empty_text = holds_any(text, {"writeLines(character(", "writeLines(c()", "cat(NULL", "write(NULL", "write(character(", "write.csv(data.frame()", "write.table(data.frame()", "saveRDS(NULL", "saveRDS(list()", "write_csv(data.frame()", "write_csv(tibble()", "fwrite(data.table()"});
   bool pipes = false;  // a shell was started that reads what is written to it
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -302,7 +311,7 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
     while (starts_with(after, "))")) after.remove_prefix(1);
     const bool quoted = quote == '`' && program == "julia" && sign > 0 && holds("(,", text[sign - 1]);  // Julia: pipeline(a, `rm x`)
     // Groovy: ["rm", "-rf", "x"].execute()
-    const bool list = program == "groovy" && begin > 0 && text[begin - 1] == '[' && holds_text(tail, "].execute");
+    const bool list = program == "groovy" && begin > 0 && text[begin - 1] == '[' && holds_text(tail.substr(0, 256), "].execute");
     const bool runs = quoted || list || one_of(name, kRuns) || starts_with(tail, ".execute") || starts_with(tail, ".!") || starts_with(tail, ").!") || (program == "gforth" && starts_with(trim(tail), "system"));
     const string_view before = name.empty() ? string_view() : text.substr(0, static_cast<std::size_t>(name.data() - text.data()));
     const bool folder_call = name == "Delete" && ends_with(before, "Directory.");  // .NET
@@ -355,7 +364,7 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
     } else if (name == "open" && starts_with(tail, ",") && holds_text(tail.substr(0, 8), "w") && (holds_text(tail.substr(0, 24), "close") || holds_text(tail.substr(0, 24), " end"))) {
       // Opened for writing and closed at once.
       emit_file("@write", literal, false, in.command, in.via | via::kInterpreter, in.cwd, true);
-    } else if (opens_for_nothing(text, before, name, after)) {
+    } else if (opens_for_nothing(writes, before, name, after)) {
       emit_file("@write", literal, false, in.command, in.via | via::kInterpreter, in.cwd, true);
     } else if (one_of(name, "rename rename! mv move") && !one_of(program, "m4 raku") && starts_with(tail, ",")) {
       // os.rename("a", "b"), file.rename(a, b), mv("a", "b")

@@ -186,7 +186,9 @@ inline void ShellReader::run_path(Invocation& in) noexcept {
   file.span = name.span;
   const Stream content = load(file, in.cwd);
   if (content.refused) uncertain(Unresolved::unreadable, name.span, in.command);
-  if (content.kind == Stream::unknown && !content.refused) uncertain(Unresolved::script, name.span, in.command);
+  // Where no files are read, as plain commands are read: a name with an ending.
+  const bool script = reader_.surroundings->read_file != nullptr || holds(base_name(name.text), '.');
+  if (content.kind == Stream::unknown && !content.refused && script) uncertain(Unresolved::script, name.span, in.command);
   if (content.kind == Stream::unknown || content.kind == Stream::none) return;
   if (content.kind == Stream::known && looks_binary(content.text)) return;
   if (content.kind == Stream::remote && !content.decoded && downloads_releases(tree_, name.text, in.carrier)) return uncertain(Unresolved::remote_release, name.span, in.command);

@@ -295,7 +295,7 @@ inline bool find_called(string_view written, const Surroundings& around, Called*
     called->hash = hash_name(called->name);
     called->program = &shell::find_program(called->name, called->hash);
     // What is called by its path may be a script of the repository.
-    if (called->program->name.empty()) return false;
+    if (called->program->name.empty() && (around.read_file != nullptr || called->name.find('.') != string_view::npos)) return false;
   }
   if (!called->program->name.empty()) return true;
   if (written[0] >= 'A' && written[0] <= 'Z' && written.find('-') != string_view::npos) return false;  // a cmdlet
