@@ -238,7 +238,7 @@ inline bool is_secret(const PathParts& path) noexcept {
 }
 
 inline constexpr std::string_view kBuildNames =
-    "node_modules dist build out target coverage .cache cache caches __pycache__ .pytest_cache "
+    "node_modules dist build out target coverage .cache cache caches .gocache .go-cache .gomodcache __pycache__ .pytest_cache "
     ".mypy_cache .ruff_cache .pyre .pytype .tox .nox .next .nuxt .output .svelte-kit .turbo .parcel-cache "
     ".gradle venv .venv virtualenv .eggs htmlcov .nyc_output .hypothesis _build .angular .vite "
     ".docusaurus .serverless .terraform deriveddata pods .dart_tool storybook-static .coverage "
