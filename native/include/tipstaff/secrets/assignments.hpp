@@ -183,7 +183,9 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
     if (!manner.flag && !quote && !introduced && !after_login(text, head) &&
         !is_word(text, start, end, "requirepass") && !is_word(text, start, end, "masterauth") &&
         !is_word(text, start, end, "securestring") && !is_word(text, start, end, "rootpw") && !is_word(text, start, end, "bindpw")) {
-      return !anywhere && is_directive(text, start, head, at) && !mentions() && read_prose(text, at, out);
+      if (anywhere || !is_last_word(text, at) || mentions() || !read_prose(text, at, out)) return false;
+      out->wrapped = !begins_line(text, start, head);  // after other words only what is random beyond doubt: set api_token x
+      return true;
     }
     if (introduced && quote_at(text, at) == 0 && is_macro(text, head)) return false;  // #define NAME OTHER: code
     manner.strict = quote_at(text, at) > 0 && !manner.flag && !introduced;

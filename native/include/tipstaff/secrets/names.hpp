@@ -84,12 +84,16 @@ inline bool is_macro(Bytes text, std::size_t at) noexcept {
   return end < at && end >= 7 && std::memcmp(text.data + end - 7, "#define", 7) == 0;
 }
 
-// Whether a name begins its line and all the rest of it, from `at` on, is one word: ProxyPassword x.
-inline bool is_directive(Bytes text, std::size_t start, std::size_t head, std::size_t at) noexcept {
+// Whether only blanks are before a name on its line.
+inline bool begins_line(Bytes text, std::size_t start, std::size_t head) noexcept {
   if (is_line(text[start])) head = start + 1;
   const std::size_t least = head > 40 ? head - 40 : 0;
   while (head > least && is_blank(text[head - 1])) --head;
-  if (head > 0 && !is_line(text[head - 1])) return false;
+  return head == 0 || is_line(text[head - 1]);
+}
+
+// Whether all the rest of the line is one word: ProxyPassword x.
+inline bool is_last_word(Bytes text, std::size_t at) noexcept {
   std::size_t end = at;
   const std::size_t most = least_of(text.size, at + 256);
   while (end < most && !is_blank(text[end]) && !is_line(text[end])) ++end;

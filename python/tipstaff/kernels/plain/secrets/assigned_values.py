@@ -145,8 +145,8 @@ _PROSE_REACH: Final = 96
 def prose_value(text: bytes, at: int, words: Words) -> int:
     """Return where the value begins of what people write, 0 where none does.
 
-    ``password is x``, ``password for the jump host: x``, ``password (prod): x``, ``password -> x``; letters may be of any
-    language: ``contraseña del servidor es x``.
+    ``password is x``, ``password for the jump host: x``, ``password (prod): x``, ``password -> x``. Letters of
+    any language: ``contraseña del servidor es x``.
     """
     limit = min(len(text), at + _PROSE_REACH)
     if text.startswith(b"-> ", at):

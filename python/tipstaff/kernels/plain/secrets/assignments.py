@@ -32,7 +32,8 @@ from tipstaff.kernels.plain.secrets.letters import DIGIT, LETTER, LOWER, UPPER, 
 from tipstaff.kernels.plain.secrets.names import (
     BLANKS,
     after_login,
-    is_directive,
+    begins_line,
+    is_last_word,
     is_macro,
     is_named_twice,
     name_end,
@@ -202,8 +203,10 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
         if not quote_at(text, at) and is_macro(text, head):  # #define NAME OTHER: code, and no text
             return None
         strict = quote_at(text, at) > 0 and not flag and not word_before(text, head, words(letters.INTRODUCERS))
-    elif spaced and not key_quote and not anywhere and before not in b"$/" and is_directive(text, start, head, at):
-        return read_prose(text, at)
+    elif spaced and not key_quote and not anywhere and before not in b"$/" and is_last_word(text, at):
+        last = read_prose(text, at)
+        # After other words only what is random beyond doubt is one: set api_token x
+        return None if last is None else last._replace(wrapped=not begins_line(text, start, head))
     else:
         return None
     after = at

@@ -98,7 +98,7 @@ def _same_row(text: bytes, at: int, separator: int) -> Value | None:
 
 
 def _header_line(text: bytes, left: int, right: int, separator: int) -> tuple[int, int, int] | None:
-    """Return the separators before a cell, those of its line, and where the line ends; None if it does more than name."""
+    """Return the separators before a cell, those of its line, and where it ends; None if it does more than name."""
     least, most = max(0, left - HEADER_REACH), min(len(text), right + HEADER_REACH)
     column = 0
     while left > least and text[left - 1] not in b"\r\n":

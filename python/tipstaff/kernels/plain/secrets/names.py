@@ -77,15 +77,18 @@ def is_macro(text: bytes, at: int) -> bool:
     return end < at and text[max(0, end - 7) : end] == b"#define"
 
 
-def is_directive(text: bytes, start: int, head: int, at: int) -> bool:
-    """Return whether a name begins its line and all the rest of it, from `at` on, is one word: ``ProxyPassword x``."""
+def begins_line(text: bytes, start: int, head: int) -> bool:
+    """Return whether only blanks are before a name on its line."""
     if text[start] in b"\r\n":
         head = start + 1
     least = max(0, head - 40)
     while head > least and text[head - 1] in BLANKS:
         head -= 1
-    if head > 0 and text[head - 1] not in b"\r\n":
-        return False
+    return head == 0 or text[head - 1] in b"\r\n"
+
+
+def is_last_word(text: bytes, at: int) -> bool:
+    """Return whether all the rest of the line is one word: ``ProxyPassword x``."""
     end = at
     most = min(len(text), at + 256)
     while end < most and text[end] not in b" \t\r\n":
