@@ -18,6 +18,7 @@ MOST_FILES = 20
 OF_LIKE_FILES = {
     "python/tipstaff/cli/commands": "one file for each command, found by the command's name",
     "python/tipstaff/gates/packs": "one file for each subject, and their reader",
+    "python/tipstaff/gates/packs/secrets": "one file for each subject",
     "benchmarks": "one file for each figure or peer",
 }
 """Folders of more files, which differ in their subject alone; docs/decisions/T07 says why."""
