@@ -224,10 +224,10 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
     if found is not None and not found.quoted and text[head:named_end].endswith(text[found.start : found.end]):
         return None  # self.client_secret = client_secret
     if found is not None and not found.quoted:
-        written, last = text[found.start : found.end], text[head:named_end].rpartition(b".")[2]
+        written, member = text[found.start : found.end], text[head:named_end].rpartition(b".")[2]
         if byte == 0x3A and (_NUMBER.match(written) or is_named_twice(text, head, named_end)):
             return None  # PEM_R_GETTING_PASSWORD:109:problems
-        if len(written) > len(last) and written.endswith(last) and written[-len(last) - 1] in b"$._":
+        if len(written) > len(member) and written.endswith(member) and written[-len(member) - 1] in b"$._":
             return None  # pass = _ref4$pass, key.token = $scope.token
     if found is not None and byte == 0x3D and text[sign + 1 : sign + 2] == b"=" and not found.quoted:
         return None  # a comparison
