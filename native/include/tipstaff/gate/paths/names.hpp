@@ -241,7 +241,7 @@ inline constexpr std::string_view kBuildNames =
     "node_modules dist build out target coverage .cache cache caches .gocache .go-cache .gomodcache __pycache__ .pytest_cache "
     ".mypy_cache .ruff_cache .pyre .pytype .tox .nox .next .nuxt .output .svelte-kit .turbo .parcel-cache "
     ".gradle venv .venv virtualenv .eggs htmlcov .nyc_output .hypothesis _build .angular .vite "
-    ".docusaurus .serverless .terraform deriveddata pods .dart_tool storybook-static .coverage "
+    ".docusaurus .serverless .terraform .terraform.lock.hcl deriveddata pods .dart_tool storybook-static .coverage "
     "bin obj tmp temp .tmp logs log bower_components .sass-cache .webpack .expo .pnpm-store "
     ".ipynb_checkpoints .aws-sam cdk.out elm-stuff .stack-work dist-newstyle zig-cache zig-out "
     ".zig-cache _site .jekyll-cache .eslintcache .stylelintcache .ds_store .rpt2_cache .fusebox "
