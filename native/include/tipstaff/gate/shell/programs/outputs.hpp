@@ -88,6 +88,10 @@ inline bool ShellReader::prints_filtered_list(const Invocation& in, Stream* out)
     *out = known_output("/opt/homebrew", in.span, 0);
     return true;
   }
+  if (in.count == 2 && one_of(text_of(in, 0), "npm pnpm") && text_of(in, 1) == "root") {
+    *out = known_output("node_modules", in.span, 0);
+    return true;
+  }
   if (in.count < 4 || !one_of(program_name(argument(in, 0)), "docker podman nerdctl finch")) return false;
   const bool group = one_of(text_of(in, 1), "container image network");
   if (!(group ? one_of(text_of(in, 2), "ls list ps") : one_of(text_of(in, 1), "ps images"))) return false;
