@@ -66,6 +66,10 @@ inline void ShellReader::read_dollar(Pieces& pieces, bool quoted) noexcept {
       ++pos_;  // a translated text: the quotes follow
       return;
     default:
+      if (next == '$' && start + 2 < end_ && (is_name_start(start[2]) || start[2] == '{') && in_recipe()) {
+        ++pos_;  // $$x of a recipe: make leaves $x
+        return read_dollar(pieces, quoted);
+      }
       if (is_digit(next) || next == '@' || next == '*' || next == '#' || next == '?' || next == '-' || next == '$' ||
           next == '!') {
         pos_ = start + 2;
