@@ -60,7 +60,8 @@ bool MadeBefore::refilled(const Word& word) const noexcept {
     if (count == 0) continue;
     // A clone fails where a folder is: what is in it afterwards is the clone's.
     if (other.program == "git" && words[0].text == "clone") {
-      if (count > 2 && fills(other, words[count - 1], path, false, i > index)) return true;
+      const bool before = i < index;  // only the clone's own .git is sure to come from it
+      if (count > 2 && (!before || path.names(path.count - 1, ".git")) && fills(other, words[count - 1], path, false, !before)) return true;
       continue;
     }
     if (i < index) continue;

@@ -258,12 +258,12 @@ def test_an_unknown_shell_is_an_error(gates: EnforcementGates) -> None:
 
 
 def test_scripts_are_read_where_they_exist(gates: EnforcementGates, tmp_path: Path) -> None:
-    (tmp_path / "wipe.sh").write_text("#!/bin/sh\nrm -rf ~\n")
+    (tmp_path / "job.sh").write_text("#!/bin/sh\nrm -rf ~\n")
     (tmp_path / "fine.sh").write_text("#!/bin/sh\nls\n")
-    assert aggregate_decision(gates.evaluate_command("sh wipe.sh", cwd=str(tmp_path))) == "block"
+    assert aggregate_decision(gates.evaluate_command("sh job.sh", cwd=str(tmp_path))) == "block"
     assert gates.evaluate_command("sh fine.sh", cwd=str(tmp_path)) == []
     blind = EnforcementGates(GateConfig(read_files=False))
-    assert blind.evaluate_command("sh wipe.sh", cwd=str(tmp_path)) == []
+    assert blind.evaluate_command("sh job.sh", cwd=str(tmp_path)) == []
 
 
 def test_symbolic_links_are_followed(gates: EnforcementGates, tmp_path: Path) -> None:

@@ -64,6 +64,7 @@ inline void ShellReader::run_carried(Invocation& in) noexcept {
     if (word.text == "--") {
       // What follows it in these is for a tool that they start themselves.
       if (one_of(program, "gotestsum dh_auto_configure dh_auto_build dh_auto_test dh_auto_install cargo-nextest pytest") && text_of(in, i + 1) == kUnknown) return;
+      if ((in.via & via::kArgumentsAdded) != 0 && i + 2 == in.count && text_of(in, i + 1) == kUnknown) return;  // xargs prettier --write --
       if (i + 1 >= in.count || starts_with(text_of(in, i + 1), "-") || !is_given_command(in, i + 1)) return;
       if (i + 2 == in.count && begins_command(text_of(in, i + 1))) return code_word(in, argument(in, i + 1), Nested{}, Dialect::shell);
       return run_inner(in, i + 1, 0);
