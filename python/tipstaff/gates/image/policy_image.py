@@ -59,6 +59,7 @@ class _Compiler:
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
         self._image = ImageSections()
+        self._triggers: dict[tuple[int, str | None], Trigger | None] = {}
 
     def compile(self, config: Sequence[int], allowlist: Iterable[str], secrets: bytes) -> bytes:
         order = sorted(self._policy.rules.values(), key=lambda rule: rule.id)
@@ -154,12 +155,19 @@ class _Compiler:
         tuple
             The first rule's index, how many they are, and the guard before those that need something.
         """
-        triggered = [(instance, trigger_of(rule, word)) for rule, instance in instances]
+        triggered = [(instance, self._trigger(rule, word)) for rule, instance in instances]
         triggered = [
             (instance, trigger) for instance, trigger in triggered if trigger != Trigger()
         ]  # the others cannot hold
         records = [(instance,) for instance, _ in triggered]
         return *self._image.shared("candidates", records), self._guard([trigger for _, trigger in triggered], options)
+
+    def _trigger(self, rule: PackRule, word: str | None) -> Trigger | None:
+        """Return `trigger_of` these, worked out once for all programs of a rule."""
+        key = id(rule), word
+        if key not in self._triggers:
+            self._triggers[key] = trigger_of(rule, word)
+        return self._triggers[key]
 
     def _guard(self, triggers: Sequence[Trigger | None], options: OptionNames) -> int:
         """Return the index of the guard that selects which candidates may match, NOTHING where there are none.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -51,7 +51,7 @@ def byte_class(byte: int) -> int:
     return {0x2D: 27, 0x2E: 28, 0x2F: 29}.get(byte, _OTHER)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Trigger:
     """At least one of these must be met; one with none of them is never met.
 
@@ -79,7 +79,7 @@ class Trigger:
             self.lasts | other.lasts,
         )
 
-    @property
+    @cached_property
     def risk(self) -> float:
         """How often it is met for nothing, roughly, in thousandths, and what telling costs; the least is the best."""
         pairs = [sign for sign in self.signs if sign[0] >= PAIR_SIGNS]
