@@ -60,6 +60,8 @@ class _Compiler:
         self._policy = policy
         self._image = ImageSections()
         self._triggers: dict[tuple[int, str | None], Trigger | None] = {}
+        self._words: dict[int, set[str]] = {}
+        self._guards: dict[tuple[OptionNames | None, tuple[Trigger | None, ...]], int] = {}
 
     def compile(self, config: Sequence[int], allowlist: Iterable[str], secrets: bytes) -> bytes:
         order = sorted(self._policy.rules.values(), key=lambda rule: rule.id)
@@ -127,7 +129,7 @@ class _Compiler:
         firsts = {rule.id: _first_words(rule) for rule in rules}
         # Rules that name their first word go before the others, and each in its order.
         plain = [(rule, instance) for rule, instance in instances if firsts[rule.id] is None]
-        words = sorted({*program.subcommands, *(word for rule in rules for word in subcommand_words(rule))})
+        words = sorted({*program.subcommands, *(word for rule in rules for word in self._words_of(rule))})
         buckets: list[Values] = []
         for word in words:
             subcommand = program.subcommands.get(word)
@@ -160,14 +162,26 @@ class _Compiler:
             (instance, trigger) for instance, trigger in triggered if trigger != Trigger()
         ]  # the others cannot hold
         records = [(instance,) for instance, _ in triggered]
-        return *self._image.shared("candidates", records), self._guard([trigger for _, trigger in triggered], options)
+        triggers = tuple(trigger for _, trigger in triggered)
+        # Options have their numbers by program; a guard without any is the same for all of them.
+        asked = any(trigger is not None and (trigger.present or trigger.valued) for trigger in triggers)
+        key = options if asked else None, triggers
+        if key not in self._guards:
+            self._guards[key] = self._guard(triggers, options)
+        return *self._image.shared("candidates", records), self._guards[key]
 
     def _trigger(self, rule: PackRule, word: str | None) -> Trigger | None:
-        """Return `trigger_of` these, worked out once for all programs of a rule."""
-        key = id(rule), word
+        """Return `trigger_of` these, worked out once for all programs of a rule and all words that it does not name."""
+        words = self._words_of(rule)
+        key = id(rule), word if word in words else None
         if key not in self._triggers:
-            self._triggers[key] = trigger_of(rule, word)
+            self._triggers[key] = trigger_of(rule, key[1])
         return self._triggers[key]
+
+    def _words_of(self, rule: PackRule) -> set[str]:
+        if id(rule) not in self._words:
+            self._words[id(rule)] = subcommand_words(rule)
+        return self._words[id(rule)]
 
     def _guard(self, triggers: Sequence[Trigger | None], options: OptionNames) -> int:
         """Return the index of the guard that selects which candidates may match, NOTHING where there are none.
