@@ -1,6 +1,6 @@
 #include "tipstaff/gate/rules/made.hpp"
 
-#include "tipstaff/gate/paths/names.hpp"
+#include "tipstaff/gate/paths/build_names.hpp"
 #include "tipstaff/gate/paths/parts.hpp"
 #include "tipstaff/gate/paths/surrounding_paths.hpp"
 #include "tipstaff/gate/rules/makers.hpp"
