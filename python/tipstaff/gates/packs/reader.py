@@ -34,8 +34,8 @@ WIRING: Final = "wiring."
 """What the ids of the rules begin with that keep the gate itself in place."""
 
 _RULE_KEYS: Final = CONDITION_KEYS | {
-    "id", "programs", "any", "unless", "unless_of", "decision", "decide", "reason", "safer", "severity", "marks", "positives",
-    "negatives", "because", "enabled",
+    "id", "programs", "any", "unless", "unless_of", "decision", "decide", "reason", "safer", "severity", "marks",
+    "positives", "negatives", "because", "enabled",
 }  # fmt: skip
 
 
