@@ -153,7 +153,12 @@ inline std::uint32_t classify_folder(const PathParts& path) noexcept {
   if (path.names_one_of(0, "mnt media volumes")) return bits | (n == 1 ? kSystem : kOutside);
   if (PathParts::is_unknown(path.part[0])) return bits | kUnknown;
   if (bits == 0 && is_remade_in_project(path, 0)) return kBuild;
-  return bits != 0 ? bits : kOutside;
+  if (bits != 0) return bits;
+  // Where containers and pipelines have the project that is worked on: /workspace/web/dist.
+  if (path.base == PathBase::root && !path.has_glob(path.part[0]) && path.names_one_of(0, "workspace workspaces app code src work workdir repo project") &&
+      n > 1 && is_build(path, n > 2 && path.names_one_of(0, "workspace workspaces") ? 2 : 1))
+    return kOutside | kBuild;
+  return kOutside;
 }
 
 }  // namespace path_detail
