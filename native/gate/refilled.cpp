@@ -59,11 +59,16 @@ bool writes_again(const Tree& tree, const Command& next, string_view name) noexc
   std::uint32_t at = 0;
   while (at < next.word_count && is_option(words[at].text)) ++at;
   if (at == next.word_count || words[at].has(word_flag::kUnknown)) return false;
-  // Its script is named after the folder: icons, buildIcons.js.
+  // Its script is named after the folder: icons, buildIcons.js; those of data and sources are written by people.
+  if (one_of(name, kKeptNames)) return false;
   const string_view script = words[at].text.substr(words[at].text.find_last_of('/') + 1);
   while (!name.empty() && (name[0] == '_' || name[0] == '.')) name.remove_prefix(1);
   if (name.size() > 3 && name.back() == 's') name.remove_suffix(1);
-  if (name.size() < 4 || script.size() < name.size() || one_of(script.substr(0, script.find_first_of("-_.")), "clean remove delete purge reset drop")) return false;
+  if (name.size() < 4 || script.size() < name.size()) return false;
+  bool makes = false;
+  for (const string_view verb : {"build", "gen", "make", "create", "bundle", "compile", "update", "sync", "convert", "fetch", "download", "export", "write", "render"})
+    makes = makes || ascii::starts_with(script, verb);
+  if (!makes) return false;
   for (std::size_t from = 0; from + name.size() <= script.size(); ++from) {
     std::size_t same = 0;
     while (same < name.size() && ascii::lower(script[from + same]) == ascii::lower(name[same])) ++same;
@@ -74,7 +79,7 @@ bool writes_again(const Tree& tree, const Command& next, string_view name) noexc
 
 // rm -f out/lua/*.lua && cpx 'src/*.lua' out/lua: files of one ending that are copied from elsewhere again.
 bool copies_again(const Tree& tree, const Command& asked, const Word& word, const Command& copy) noexcept {
-  if (!one_of(copy.program, "cpx cpx2 cp copyfiles ncp cpy rsync") || copy.word_count < 2) return false;
+  if (!one_of(copy.program, "cpx cpx2 copyfiles ncp cpy") || copy.word_count < 2) return false;
   const Word* const words = tree.arguments(copy);
   const Word& last = words[copy.word_count - 1];
   const std::size_t slash = word.text.rfind('/');
@@ -105,11 +110,33 @@ string_view emptied_folder(string_view text) noexcept {
   return folder.find_first_of("*?[{~") == string_view::npos && folder.find("..") == string_view::npos ? folder : string_view();
 }
 
+// $TMP_CLONE, "${work_tmp}": a variable that nothing here sets and that is named after what is temporary; not $TMPDIR, which is all of it.
+bool is_temporary_by_name(string_view written) noexcept {
+  if (written.size() > 2 && written[0] == '"' && written.back() == '"') written = written.substr(1, written.size() - 2);
+  if (written.size() < 2 || written[0] != '$') return false;
+  written.remove_prefix(1);
+  if (written[0] == '{' && written.back() == '}') written = written.substr(1, written.size() - 2);
+  bool temporary = false, more = false;
+  for (std::size_t at = 0; at < written.size();) {
+    std::size_t end = at;
+    while (end < written.size() && (ascii::is_letter(written[end]) || ascii::is_digit(written[end]))) ++end;
+    if (end < written.size() && written[end] != '_') return false;
+    const string_view part = written.substr(at, end - at);
+    if (one_of(part, "tmp temp tmpdir tempdir")) temporary = true;
+    else if (!part.empty()) more = true;
+    at = end + 1;
+  }
+  return temporary && more;
+}
+
 }  // namespace
 
 bool MadeBefore::refilled(const Word& word) const noexcept {
   constexpr std::uint32_t kNear = 64;
   const Command& asked = tree.command(index);
+  if (word.has(word_flag::kUnknown))
+    return word.has(word_flag::kEnvironment) && !word.has(word_flag::kGlob) && asked.dialect == Dialect::shell && word.span.start < word.span.end && word.span.end <= text.size() &&
+           is_temporary_by_name(text.substr(word.span.start, word.span.end - word.span.start));
   if (asked.dialect == Dialect::shell && !word.has(word_flag::kUnknown) && index + 1 < tree.command_count()) {
     // Only what the very next command of the same list writes.
     std::uint32_t at = index + 1;

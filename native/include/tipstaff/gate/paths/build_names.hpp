@@ -135,8 +135,12 @@ inline bool is_recorded(const PathParts& path, std::uint32_t first, std::uint32_
   bool tests = false;
   for (std::uint32_t i = first; i < at; ++i) tests = tests || path.names_one_of(i, "test tests e2e spec cypress playwright __tests__ end-to-end visual-tests visual");
   for (std::uint32_t i = at; tests && i < path.count; ++i) {
-    for (const std::string_view kept : {"base", "ref", "expected", "golden", "approved", "original", "fixture"})
-      if (path.part[i].find(kept) != std::string_view::npos) return false;
+    for (std::size_t from = 0; from < path.part[i].size();) {
+      std::size_t to = path.part[i].find_first_of("-_.", from);
+      if (to == std::string_view::npos) to = path.part[i].size();
+      if (ascii::one_of(path.part[i].substr(from, to - from), "base baseline baselines ref refs reference references expected golden goldens approved original originals fixture fixtures")) return false;
+      from = to + 1;
+    }
   }
   return tests;
 }
