@@ -56,7 +56,7 @@ constexpr string_view kOutputs =
 struct Refilled {
   string_view names, programs;
 };
-constexpr Refilled kRefilled[] = {{"deps _build", "mix"}, {"pods", "pod"}, {"public", "gatsby hugo"}, {"vendor", "composer"}, {"site", "mkdocs"}, {"__snapshots__ __image_snapshots__", "jest vitest"}};
+constexpr Refilled kRefilled[] = {{"deps _build", "mix"}, {"pods", "pod"}, {"public", "gatsby hugo brunch"}, {"vendor", "composer"}, {"site", "mkdocs"}, {"__snapshots__ __image_snapshots__", "jest vitest"}};
 
 // rm -rf x && mkdir x: a folder that is emptied; not those that people keep sources, data or documents in.
 static bool begins_anew(const Tree& tree, const PathParts& path, const Command& next) noexcept {

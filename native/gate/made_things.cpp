@@ -56,6 +56,7 @@ constexpr Pair kPairs[] = {
     {"lxc incus", "delete", "lxc incus", "launch|init", Named::any},
     {"limactl", "delete|remove|rm", "limactl", "create|start", Named::any},
     {"dropdb", "", "createdb", "", Named::any},
+    {"chmod", "000|0|0000|a-rwx|ugo-rwx|-rwx", "chmod", "755|0755|700|0700|750|775|644|0644|600|664|u+rwx|a+rX|u+rwX|u+rw|+r|+rw|+rwx|u+r|a+r", Named::next, true},
 };
 
 // What may bring commits to a branch since it was made.
@@ -94,7 +95,7 @@ class MadeThings {
     const std::uint32_t end = later ? tree_.command_count() : index_;
     for (std::uint32_t i = end, steps = 0; i-- > 0 && steps < kCommandsBack; ++steps) {
       const Command& maker = tree_.command(i);
-      if (i == index_) continue;
+      if (i == index_ || (i < index_ && pair.programs == "chmod")) continue;  // a mode is put back afterwards
       if (pair.programs == "git" && name != nullptr && maker.program == "git" && maker.word_count != 0 && pair.removes == "branch" &&
           one_of(tree_.arguments(maker)[0].text, kCommits))
         return false;

@@ -43,9 +43,117 @@ bool fills(const Command& command, const Word& word, const PathParts& path, bool
 
 }  // namespace
 
+namespace {
+
+// npm run build, node scripts/build-icons.js icons: the next command of the list writes again what is in the folder `name`.
+bool writes_again(const Tree& tree, const Command& next, string_view name) noexcept {
+  const Word* const words = tree.arguments(next);
+  if (next.word_count == 0 || name.size() < 2) return false;
+  if (one_of(next.program, "npm yarn pnpm bun")) {  // what compilers and bundlers of JavaScript write
+    const std::uint32_t at = words[0].text == "run" && next.word_count > 1 ? 1 : 0;
+    const string_view script = words[at].text, verb = script.substr(0, script.find_first_of(":-_"));
+    return one_of(verb, "build compile bundle transpile babel tsc rollup webpack") && one_of(name, "lib es esm cjs umd types js bundle bundles");
+  }
+  if (one_of(next.program, "rollup webpack esbuild vite parcel brunch tsup tsdown microbundle")) return one_of(name, "bundle bundles js");
+  if (!one_of(next.program, "node babel-node ts-node tsx python python3 ruby bun deno sh bash")) return false;
+  std::uint32_t at = 0;
+  while (at < next.word_count && is_option(words[at].text)) ++at;
+  if (at == next.word_count || words[at].has(word_flag::kUnknown)) return false;
+  // Its script is named after the folder: icons, buildIcons.js; those of data and sources are written by people.
+  if (one_of(name, kKeptNames)) return false;
+  const string_view script = words[at].text.substr(words[at].text.find_last_of('/') + 1);
+  while (!name.empty() && (name[0] == '_' || name[0] == '.')) name.remove_prefix(1);
+  if (name.size() > 3 && name.back() == 's') name.remove_suffix(1);
+  if (name.size() < 4 || script.size() < name.size()) return false;
+  bool makes = false;
+  for (const string_view verb : {"build", "gen", "make", "create", "bundle", "compile", "update", "sync", "convert", "fetch", "download", "export", "write", "render"})
+    makes = makes || ascii::starts_with(script, verb);
+  if (!makes) return false;
+  for (std::size_t from = 0; from + name.size() <= script.size(); ++from) {
+    std::size_t same = 0;
+    while (same < name.size() && ascii::lower(script[from + same]) == ascii::lower(name[same])) ++same;
+    if (same == name.size()) return true;
+  }
+  return false;
+}
+
+// rm -f out/lua/*.lua && cpx 'src/*.lua' out/lua: files of one ending that are copied from elsewhere again.
+bool copies_again(const Tree& tree, const Command& asked, const Word& word, const Command& copy) noexcept {
+  if (!one_of(copy.program, "cpx cpx2 copyfiles ncp cpy") || copy.word_count < 2) return false;
+  const Word* const words = tree.arguments(copy);
+  const Word& last = words[copy.word_count - 1];
+  const std::size_t slash = word.text.rfind('/');
+  if (slash == string_view::npos || last.has(word_flag::kUnknown) || last.has(word_flag::kGlob)) return false;
+  const string_view pattern = word.text.substr(slash + 1);
+  if (pattern.size() < 3 || pattern[0] != '*' || pattern[1] != '.' || pattern.find_first_of("*?[", 1) != string_view::npos) return false;
+  PathParts emptied, filled;
+  take(word.text.substr(0, slash), asked, &emptied);
+  take(last.text, copy, &filled);
+  if (emptied.too_long || emptied.glob || filled.too_long || emptied.base != filled.base || path_detail::relate(emptied, filled) != Relation::same) return false;
+  for (std::uint32_t w = 0; w + 1 < copy.word_count; ++w) {
+    const string_view from = words[w].text;
+    if (is_option(from) || !ascii::ends_with(from, pattern) || from.find("..") != string_view::npos) continue;
+    PathParts source;
+    take(from.substr(0, from.size() - pattern.size()), copy, &source);
+    if (!source.too_long && path_detail::relate(source, emptied) == Relation::other) return true;
+  }
+  return false;
+}
+
+// What a pattern of the whole folder names, or of one ending: static/icons/*, spec/_json/*.js.
+string_view emptied_folder(string_view text) noexcept {
+  const std::size_t slash = text.rfind('/');
+  if (slash == string_view::npos || slash == 0 || slash + 1 >= text.size() || text[slash + 1] != '*') return {};
+  const string_view rest = text.substr(slash + 2);
+  if (!rest.empty() && (rest[0] != '.' || rest.find_first_of("*?[{") != string_view::npos)) return {};
+  const string_view folder = text.substr(0, slash);
+  return folder.find_first_of("*?[{~") == string_view::npos && folder.find("..") == string_view::npos ? folder : string_view();
+}
+
+// $TMP_CLONE, "${work_tmp}": a variable that nothing here sets and that is named after what is temporary; not $TMPDIR, which is all of it.
+bool is_temporary_by_name(string_view written) noexcept {
+  if (written.size() > 2 && written[0] == '"' && written.back() == '"') written = written.substr(1, written.size() - 2);
+  if (written.size() < 2 || written[0] != '$') return false;
+  written.remove_prefix(1);
+  if (written[0] == '{' && written.back() == '}') written = written.substr(1, written.size() - 2);
+  bool temporary = false, more = false;
+  for (std::size_t at = 0; at < written.size();) {
+    std::size_t end = at;
+    while (end < written.size() && (ascii::is_letter(written[end]) || ascii::is_digit(written[end]))) ++end;
+    if (end < written.size() && written[end] != '_') return false;
+    const string_view part = written.substr(at, end - at);
+    if (one_of(part, "tmp temp tmpdir tempdir")) temporary = true;
+    else if (!part.empty()) more = true;
+    at = end + 1;
+  }
+  return temporary && more;
+}
+
+}  // namespace
+
 bool MadeBefore::refilled(const Word& word) const noexcept {
   constexpr std::uint32_t kNear = 64;
   const Command& asked = tree.command(index);
+  if (word.has(word_flag::kUnknown))
+    return word.has(word_flag::kEnvironment) && !word.has(word_flag::kGlob) && asked.dialect == Dialect::shell && word.span.start < word.span.end && word.span.end <= text.size() &&
+           is_temporary_by_name(text.substr(word.span.start, word.span.end - word.span.start));
+  if (asked.dialect == Dialect::shell && !word.has(word_flag::kUnknown) && index + 1 < tree.command_count()) {
+    // Only what the very next command of the same list writes.
+    std::uint32_t at = index + 1;
+    while (at < tree.command_count() && tree.command(at).carrier == index) ++at;
+    string_view folder = word.has(word_flag::kGlob) ? emptied_folder(word.text) : word.text;
+    while (!folder.empty() && folder.back() == '/') folder.remove_suffix(1);
+    if (at < tree.command_count() && tree.command(at).cwd == asked.cwd && (tree.command(at).via & (via::kRemote | via::kContainer)) == (asked.via & (via::kRemote | via::kContainer))) {
+      const Command& next = tree.command(at);
+      const string_view name = folder.substr(folder.find_last_of('/') + 1);
+      if (!folder.empty() && folder[0] != '/' && folder[0] != '~' && folder.find("..") == string_view::npos && writes_again(tree, next, name)) return true;
+    }
+    if (word.has(word_flag::kGlob)) {
+      const std::uint32_t to = tree.command_count() - index > 8 ? index + 8 : tree.command_count();
+      for (std::uint32_t i = index + 1; i < to; ++i)
+        if (copies_again(tree, asked, word, tree.command(i))) return true;
+    }
+  }
   if (word.has(word_flag::kUnknown) || word.has(word_flag::kGlob) || asked.dialect != Dialect::shell) return false;
   PathParts path;
   take(word.text, asked, &path);
@@ -65,7 +173,7 @@ bool MadeBefore::refilled(const Word& word) const noexcept {
       continue;
     }
     if (i < index) continue;
-    if (one_of(other.program, "cp rsync mv ln")) {
+    if (one_of(other.program, "cp rsync mv ln ncp cpx cpy")) {
       if (count > 1 && !is_option(words[count - 1].text) && fills(other, words[count - 1], path, false, true)) return true;
       // cp -r nvim ~/.config/
       if (count > 1 && other.program != "ln" && fills(other, words[count - 1], path, true, true) && path.count != 0) {

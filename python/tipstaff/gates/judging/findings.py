@@ -19,6 +19,7 @@ NativeFinding = tuple[int, int, int, int, int, int, int, int, int, bool]
 
 _UNKNOWN: Final = {
     "uncertain.program": "which program it starts",
+    "uncertain.environment-program": "which program it starts",
     "uncertain.code": "the text that it runs as code",
     "uncertain.remote-code": "the code that it fetches and runs",
     "uncertain.limits": "what lies beyond the limits of the parser",

@@ -202,7 +202,7 @@ class CommandJudge {
   std::string_view written_as(const Uncertainty& open) const noexcept {
     if (open.command == kNone) return {};
     const Command& command = tree_.command(open.command);
-    if (open.reason != Unresolved::program && open.reason != Unresolved::flag) return command.program;
+    if (open.reason != Unresolved::program && open.reason != Unresolved::flag && open.reason != Unresolved::environment) return command.program;
     const Span span = command.name.span;
     if (span.start >= span.end || span.end > text_.size()) return {};
     std::string_view name = unquoted(text_.substr(span.start, span.end - span.start));

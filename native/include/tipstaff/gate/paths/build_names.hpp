@@ -52,12 +52,24 @@ inline constexpr std::string_view kBuildNames =
     ".ty_cache .uv_cache .numba_cache __marimo__ .marimo_cache .open-next .rspack .rsbuild .rslib .mfsu .swcrc.cache .babel_cache .vite-temp "
     ".vitest .vitest-cache .wxt .web-extension-artifacts web-ext-artifacts .histoire .storybook-cache __diff_output__ .firebase .devbox .direnv "
     "gpucache shadercache dawncache graphitedawncache .ksp .kapt generated-sources generated-test-sources .symlinks app.dill .hilt "
-    "blib pm_to_blib _generated _auto_examples auto_examples _backreferences gen_modules _autosummary jupyter_execute generated typedocs cache-dir commonjs cxx_repository ii_files ti_files .cask .eask .eldev test_results test_output testoutput test_reports test_logs test-logs test-out test_out test-artifacts";
+    "blib pm_to_blib _generated _auto_examples auto_examples _backreferences gen_modules _autosummary jupyter_execute generated typedocs cache-dir commonjs cxx_repository ii_files ti_files .cask .eask .eldev .playwright-cli prebuilds test_results test_output testoutput test_reports test_logs test-logs test-out test_out test-artifacts";
 inline constexpr auto kBuildList = [](std::uint32_t) constexpr noexcept { return kBuildNames; };
 inline constexpr WordTable<1024> kBuildTable(1, kBuildList);
 inline constexpr NameSigns kBuildEndings(
     "egg-info dist-info pyc pyo pyd tsbuildinfo o obj class gcda gcno gcov profraw profdata coverprofile a so lo la dylib dll exe "
     "pdb dsym elc beam whl egg dvi aux swp log toc bbl blg idx ilg lof lot fls fdb_latexmk tmp trs cmo cmi cmx cmxa cmt cmti hi gmo moc ko");
+
+// _test_boot, _build-arm, _tmp_out: what a build or a test run makes for itself; not _test_data, _build_tools.
+inline bool is_scratch_name(std::string_view name) noexcept {
+  if (name.size() < 5 || name[0] != '_' || name.find('.') != std::string_view::npos) return false;
+  name.remove_prefix(1);
+  const std::string_view word = name.substr(0, name.find_first_of("-_"));
+  if (word.size() == name.size()) return false;
+  constexpr std::string_view kWritten =
+      "data fixture fixtures case cases spec specs suite suites util utils helper helpers lib libs src source sources tool tools script scripts support app apps "
+      "config conf settings docs doc images templates backup backups";
+  return ascii::one_of(word, "test tmp temp build out output dist gen generated coverage cache") && !ascii::one_of(name.substr(name.find_last_of("-_") + 1), kWritten);
+}
 
 // The words of a name: dist-esm, build-debug, .eslint-cache, ncat_build. `outer`: no folder of sources holds it.
 inline bool is_build_by_words(std::string_view name, bool outer) noexcept {
@@ -103,15 +115,46 @@ inline bool is_release(std::string_view name) noexcept {
   return true;
 }
 
+// @(build|build-module), {lib,dist}: each of the names that the pattern lists.
+inline bool all_are_build(std::string_view name, bool outer) noexcept {
+  const bool extended = name.size() > 3 && name[0] == '@' && name[1] == '(' && name.back() == ')';
+  if (!extended && !(name.size() > 2 && name[0] == '{' && name.back() == '}')) return false;
+  name = name.substr(extended ? 2 : 1, name.size() - (extended ? 3 : 2));
+  if (name.find_first_of("*?[](){}") != std::string_view::npos) return false;
+  for (const char sign = extended ? '|' : ',';;) {
+    const std::size_t end = name.find(sign);
+    const std::string_view one = name.substr(0, end);
+    if (one.empty() || (kBuildTable.find(one, kBuildList) == kBuildTable.kNowhere && !is_build_by_words(one, outer))) return false;
+    if (end == std::string_view::npos) return true;
+    name.remove_prefix(end + 1);
+  }
+}
+
+// e2e/screenshots/chrome: what a run of tests recorded; not the pictures that the next run is compared with.
+inline bool is_recorded(const PathParts& path, std::uint32_t first, std::uint32_t at) noexcept {
+  bool tests = false;
+  for (std::uint32_t i = first; i < at; ++i) tests = tests || path.names_one_of(i, "test tests e2e spec cypress playwright __tests__ end-to-end visual-tests visual");
+  for (std::uint32_t i = at; tests && i < path.count; ++i) {
+    for (std::size_t from = 0; from < path.part[i].size();) {
+      std::size_t to = path.part[i].find_first_of("-_.", from);
+      if (to == std::string_view::npos) to = path.part[i].size();
+      if (ascii::one_of(path.part[i].substr(from, to - from), "base baseline baselines ref refs reference references expected golden goldens approved original originals fixture fixtures")) return false;
+      from = to + 1;
+    }
+  }
+  return tests;
+}
+
 // Looks at the parts from `first` on: those below the repository's root.
 inline bool is_build(const PathParts& path, std::uint32_t first) noexcept {
   for (std::uint32_t i = first; i < path.count; ++i) {
     const std::string_view name = path.part[i];
     if (path.has_glob(name)) {  // *.pyc is, Main*.class and build-* as well, build* may be anything
-      if (ascii::one_of(name, "build-* dist-* gen-* *-build *_build *output .coverage* .coverage.* .pytest* .mypy* .ruff* .tox* .nyc* .turbo* .hypothesis* *.run.xml *-blx.bib _minted* pythontex-files-* moc_*.cpp qrc_*.cpp cscope.* "
+      if (ascii::one_of(name, "build-* dist-* gen-* cmake-build-* cmake-build* bazel-* *-build *_build *output .coverage* .coverage.* .pytest* .mypy* .ruff* .tox* .nyc* .turbo* .hypothesis* *.run.xml *-blx.bib _minted* pythontex-files-* moc_*.cpp qrc_*.cpp cscope.* "
                              ".nfs* .fuse_hidden* .ninja_* hs_err_pid* vgcore.* npm-debug.log* yarn-debug.log* yarn-error.log* capybara-*.html _resharper* *.dsym.zip"))
         return true;
       if (name.back() == '~' && name.find_first_of("?[") == std::string_view::npos) return true;
+      if (all_are_build(name, i == first || path.part[i - 1] == "*")) return true;
     } else if (kBuildTable.find(name, kBuildList) != kBuildTable.kNowhere) {
       return true;
     } else if (ascii::one_of(ending_of(name), "old bak prev") && name.size() > 4 &&
@@ -131,6 +174,7 @@ inline bool is_build(const PathParts& path, std::uint32_t first) noexcept {
     if (path.names(i, "vendor") && path.names(i + 1, "bundle")) return true;
     if (path.names(i, "storage") && path.names(i + 1, "framework") && path.names_one_of(i + 2, "views cache testing")) return true;
     if (path.names(i, "resources") && path.names(i + 1, "_gen")) return true;
+    if (i > first && path.names_one_of(i, "screenshots screenshot") && is_recorded(path, first, i)) return true;
     if (path.names(i, "flutter") && path.names_one_of(i + 1, "flutter.framework app.framework ephemeral")) return true;
     if (path.names(i, "cypress") && path.names_one_of(i + 1, "videos screenshots downloads")) return true;
     if (path.names(i, ".yarn") && path.names_one_of(i + 1, "cache unplugged install-state.gz build-state.yml")) return true;
@@ -142,7 +186,8 @@ inline bool is_build(const PathParts& path, std::uint32_t first) noexcept {
     if (ascii::starts_with(name, "cmake-build-") || ascii::starts_with(name, "bazel-") || ascii::starts_with(name, "_minted")) return true;
     if (path.has_glob(name)) continue;
     const bool outer = i == first || ascii::one_of(path.part[i - 1], "test tests testsuite t spec doc docs example examples e2e bench benchmarks");
-    if (is_build_by_words(name, outer) || (i == first && is_release(name))) return true;
+    if (name.size() > 5 && ascii::starts_with(name, "dist.")) return true;  // dist.module, dist.es5
+    if (is_scratch_name(name) || all_are_build(name, outer) || is_build_by_words(name, outer) || (i == first && is_release(name))) return true;
     if (outer && ascii::one_of(name, "output outputs gen")) return true;
     if (path.names_one_of(i, "doc docs documentation manual") && path.names_one_of(i + 1, "html xhtml latex rtf xml")) return true;
     // What a Debian package is packed from: debian/tmp/usr, debian/NAME/etc.

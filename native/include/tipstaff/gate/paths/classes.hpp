@@ -98,6 +98,8 @@ inline std::uint32_t classify_known(const SurroundingPaths& paths, const PathPar
   }
   if (to_home == Relation::holds) bits |= kHomeRoot;
   if (within && (holds_documents(path) || holds_settings(path))) bits |= kOutside;
+  // On this machine; on another one nobody knows whose it is.
+  if (paths.has_repository && is_work_output(path)) bits |= kBuild;
   return bits | classify_folder(path);
 }
 

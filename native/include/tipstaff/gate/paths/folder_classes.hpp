@@ -76,6 +76,13 @@ inline bool is_made_device(const PathParts& path) noexcept {
   return false;
 }
 
+// Outputs where containers and pipelines have the project that is worked on: /workspace/web/dist.
+inline bool is_work_output(const PathParts& path) noexcept {
+  if (path.base != PathBase::root || path.count < 2 || path.climbs != 0 || path.has_glob(path.part[0]) || PathParts::is_unknown(path.part[1])) return false;
+  if (!path.names_one_of(0, "workspace workspaces app code src work workdir repo project")) return false;
+  return is_build(path, path.count > 2 && path.names_one_of(0, "workspace workspaces") ? 2 : 1);
+}
+
 // The classes by place alone, of a path with a known base that is no repository's.
 inline std::uint32_t classify_folder(const PathParts& path) noexcept {
   using namespace path_class;
@@ -110,6 +117,7 @@ inline std::uint32_t classify_folder(const PathParts& path) noexcept {
     if (n == 1) return kHomeRoot | kSystem;
     if (n == 2 && path.names(0, "home") && !path.glob && is_remade(path)) return kOutside | kBuild;  // no person is named so
     if (path.has_glob(path.part[0])) bits |= kSystem;
+    if (n == 2 && path.names(1, "linuxbrew") && !path.glob) return kOutside | kHome;  // where Homebrew lies, nobody's home
     if (path.base == PathBase::root || path.base == PathBase::drive) return bits | below(2);
   }
   if (path.names(0, "root")) bits |= below(1);

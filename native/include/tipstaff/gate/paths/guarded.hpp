@@ -361,9 +361,9 @@ class GuardedPaths {
       for (const WiringFolder& one : kRegistrations) {
         if (!path.names(i, one.folder)) continue;
         if (last) return Guarded::holds_registration;
-        if (path.names_one_of(i + 1, one.entries)) return Guarded::registration;
+        if (path.names_one_of(i + 1, one.entries) && !path.means_documents(i + 1)) return Guarded::registration;
       }
-      if (path.names(i, ".github") && path.names(i + 1, "hooks")) return Guarded::registration;
+      if (path.names(i, ".github") && path.names(i + 1, "hooks") && !path.means_documents(i + 1)) return Guarded::registration;
       if (path.names(i, ".config") && path.names(i + 1, "opencode") &&
           path.names_one_of(i + 2, "plugin plugins opencode.json opencode.jsonc"))
         return Guarded::registration;

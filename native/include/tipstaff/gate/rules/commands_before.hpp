@@ -224,7 +224,16 @@ class Before {
     if ((word.flags & ~word_flag::kQuoted) != 0 || !fits(word.span)) return false;
     string_view written = text_.substr(word.span.start, word.span.end - word.span.start);
     if (written.size() > 2 && (written[0] == '"' || written[0] == '\'') && written.back() == written[0]) written = written.substr(1, written.size() - 2);
-    return written == word.text || is_below_home(written, word.text);
+    return written == word.text || is_below_home(written, word.text) || is_below_working(written, word.text);
+  }
+  // $PWD/x, where nothing sets another PWD.
+  bool is_below_working(string_view written, string_view read) const noexcept {
+    for (const string_view working : {string_view("$PWD/"), string_view("${PWD}/")}) {
+      if (written.substr(0, working.size()) != working || text_.size() > kLongestText) continue;
+      const string_view rest = written.substr(working.size() - 1);
+      return rest.find_first_of("$`\\\"'") == string_view::npos && !read.empty() && read[0] == '/' && ascii::ends_with(read, rest) && text_.find("PWD=") == string_view::npos;
+    }
+    return false;
   }
   // ~/x or $HOME/x, where nothing sets another home.
   bool is_below_home(string_view written, string_view read) const noexcept {

@@ -22,6 +22,7 @@ struct MadeBefore {
   bool names(const Word& word) const noexcept;
   // Whether a command after it writes what the word names again, from other folders: `rm -rf doc; jsdoc src -d doc`.
   bool remade_by_next(const Word& word) const noexcept;
+  // Or is a variable of the environment that is named after what is temporary: "$TMP_CLONE".
   // Whether another command of the text fills the folder, or has cloned what is in it, if it succeeds: rm -rf ~/.x; git clone URL ~/.x.
   bool refilled(const Word& word) const noexcept;
   // Whether git works in the repository of the folder that it runs in; whether something was linked or mounted before.

@@ -29,16 +29,20 @@ inline bool is_release_by_variable(std::string_view written) noexcept {
     if (!ascii::one_of(variable(&at), "name package pkg pkgname package_name project project_name prog program progname distname app appname tarname pname")) return false;
   } else {
     while (at < written.size() && (ascii::is_name(written[at]) || (written[at] == '-' && at + 1 < written.size() && written[at + 1] != '$'))) ++at;
-    for (std::size_t from = 0; from < at;) {
+    for (std::size_t from = at == 1 ? 1 : 0; from < at;) {  // v1.2.zip
       const std::size_t to = std::min(at, written.find_first_of("-_", from));
       if (ascii::one_of(written.substr(from, to - from), kKeptNames)) return false;
       from = to + 1;
     }
   }
-  if (at == 0 || at + 1 >= written.size() || written[at++] != '-') return false;
+  const bool bare = at == 1 && written[0] == 'v' && written.size() > 1 && written[1] == '$';  // v$(VERSION).zip
+  if (at == 0 || at + 1 >= written.size() || (!bare && written[at++] != '-')) return false;
   const std::string_view version = variable(&at);
   if (!ascii::one_of(version, "v ver pkgver tag release rel vsn") && !ascii::ends_with(version, "version")) return false;
-  return at == written.size() || (written[at] == '/' && at + 1 == written.size());
+  if (at == written.size()) return !bare;
+  if (written[at] == '/') return !bare && at + 1 == written.size();
+  const std::string_view ending = written.substr(at);
+  return ending == ".zip" || ending == ".tgz" || ending == ".tar" || ending == ".tar.gz" || ending == ".tar.xz" || ending == ".tar.bz2" || ending == ".tar.zst";
 }
 
 }  // namespace tipstaff::gate::rules

@@ -11,6 +11,7 @@ namespace tipstaff::gate {
 // Why something could not be resolved.
 enum class Unresolved : std::uint8_t {
   program,        // the program's name is only known when it runs
+  environment,    // the environment names the program, and nothing destructive is given to it: $CCACHE_BIN --show-stats
   code,           // text that would be run is not known: eval "$X", sh -c "$(cmd)"
   remote_code,    // text that would be run comes from the network: curl | sh
   remote_release, // a program that is run is a release of a project, downloaded by its address
@@ -29,6 +30,7 @@ inline std::string_view name_of(Unresolved reason) noexcept {
   switch (reason) {
     case Unresolved::program: return "program";
     case Unresolved::flag: return "flag";
+    case Unresolved::environment: return "environment";
     case Unresolved::code: return "code";
     case Unresolved::remote_code: return "remote-code";
     case Unresolved::remote_release: return "remote-release";

@@ -312,6 +312,11 @@ inline void ShellReader::read_code_variable(string_view name, const Value& value
   if (starts_with(code, "!")) code.remove_prefix(1);  // an alias of git
   // AR="$(AR) $(ARFLAGS)": a program by a variable of make.
   if (code.size() > 1 && code[0] == kUnknownPart && code[1] == ' ' && (value.flags & (word_flag::kEnvironment | word_flag::kMayBeEmpty)) == 0) return;
+  // CXX="$CXX -Wall", CC="${CCACHE} gcc"
+  if (string_view left; (value.flags & word_flag::kEnvironment) != 0 && is_extended(code, &left)) {
+    if (left.empty()) return;
+    code = left;
+  }
   // A bare program is what it mostly is, and nothing to judge.
   if (holds(code, ' ')) return nested(in, code, span, options);
   if (!holds(value.text, '/')) return;

@@ -1,7 +1,7 @@
 // From words to commands: a program with its arguments, and what it runs in turn.
 #pragma once
 
-#include "tipstaff/gate/shell/language/names.hpp"
+#include "tipstaff/gate/shell/language/environment_programs.hpp"
 
 namespace tipstaff::gate::shell {
 
@@ -171,7 +171,8 @@ inline void ShellReader::run(Invocation& in) noexcept {
   };
   if (command.program.empty()) {
     if (!name.text.empty() || name.has(word_flag::kUnknown)) {
-      if (!is_written_for_others(in) && !is_make_program(in)) uncertain(is_flag(in) ? Unresolved::flag : Unresolved::program, name.span, in.command);
+      if (!is_written_for_others(in) && !is_make_program(in))
+        uncertain(is_flag(in) ? Unresolved::flag : is_of_environment(in) ? Unresolved::environment : Unresolved::program, name.span, in.command);
       if (name.text == kUnknown && !name.has(word_flag::kQuoted)) run_next();
       in.output.kind = Stream::unknown;
     }

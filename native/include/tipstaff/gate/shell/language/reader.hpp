@@ -177,6 +177,8 @@ class ShellReader {
 
   // shell/language/commands.hpp
   bool is_flag(const Invocation& in) noexcept;
+  bool is_of_environment(const Invocation& in) noexcept;
+  static bool is_extended(string_view code, string_view* left) noexcept;
   bool is_own_program(const Invocation& in) noexcept;
   bool takes_conventional_name(Invocation& in) noexcept;
   bool is_given_command(const Invocation& in, std::uint32_t at) noexcept;

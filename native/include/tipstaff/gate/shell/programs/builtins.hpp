@@ -286,6 +286,10 @@ inline void ShellReader::run_source(Invocation& in) noexcept {
     uncertain(Unresolved::script, word.span, in.command);
     return;
   }
+  // What each login of this machine reads, unless this text wrote it.
+  const bool login = one_of(word.text, "/etc/profile /etc/bashrc /etc/bash.bashrc /etc/environment /etc/os-release") ||
+                     (starts_with(word.text, "/etc/profile.d/") && word.text.find("..") == string_view::npos);
+  if (login && (in.via & (via::kRemote | via::kContainer)) == 0 && session_.find_file(word.text) == nullptr) return;
   Stream file;
   file.kind = Stream::file;
   file.text = word.text;

@@ -11,6 +11,21 @@ struct Assigned {
   Value value;
 };
 
+// bash, bash:5.2, docker.io/library/bash
+inline bool is_shell_image(string_view image) noexcept {
+  image = image.substr(image.find_last_of('/') + 1);
+  return image.substr(0, image.find_first_of(":@")) == "bash";
+}
+
+// "${GITHUB_WORKSPACE}:/src": where a pipeline has the repository.
+inline bool names_workspace(string_view written) noexcept {
+  const std::size_t dollar = written.find('$');
+  if (dollar == string_view::npos) return false;
+  written.remove_prefix(dollar + 1);
+  if (starts_with(written, "{")) written.remove_prefix(1);
+  return one_of(written.substr(0, written.find_first_of("}:,/")), "GITHUB_WORKSPACE CI_PROJECT_DIR TRAVIS_BUILD_DIR BITBUCKET_CLONE_DIR BUILD_SOURCESDIRECTORY WORKSPACE");
+}
+
 inline void ShellReader::run_container(Invocation& in) noexcept {
   const string_view program = tree_.command(in.command).program;
   std::uint32_t at = after_options(in, 1, "Hclfp", "--host --context --config --log-level --file --project-name "
@@ -119,6 +134,9 @@ inline void ShellReader::run_container(Invocation& in) noexcept {
     }
     if (take("--volumes-from") || take("--volume-driver")) keeps = true;
     if (host.empty() || inside.empty() || inside[0] != '/') continue;
+    // -v "${GITHUB_WORKSPACE}:/workspace"
+    if (host.size() == 1 && host[0] == kUnknownPart && names_workspace(source_of(argument(in, i).span))) host = ".";
+    if (host.size() == 1 && host[0] == kUnknownPart && i + 1 < in.count && one_of(text, "-v --volume --mount") && names_workspace(source_of(argument(in, i + 1).span))) host = ".";
     // A name without a slash is a volume, not a directory.
     if (host[0] != '/' && host[0] != '.' && host[0] != '~') {
       keeps = true;
@@ -142,6 +160,17 @@ inline void ShellReader::run_container(Invocation& in) noexcept {
   if (!entrypoint.text.empty()) {
     const std::uint32_t first = tree_.word_count();
     if (tree_.add_word(entrypoint) != kNone) {
+      for (std::uint32_t i = operand + 1; i < in.count; ++i) {
+        if (tree_.add_word(argument(in, i)) == kNone) break;
+      }
+      run_copied(in, first, tree_.word_count() - first, way, nullptr);
+    }
+  } else if (operand + 1 < in.count && starts_with(text_of(in, operand + 1), "-") && is_shell_image(text_of(in, operand))) {
+    // docker run bash -c 'x': what the image starts takes the options.
+    const std::uint32_t first = tree_.word_count();
+    Word shell = argument(in, operand);
+    shell.text = "bash";
+    if (tree_.add_word(shell) != kNone) {
       for (std::uint32_t i = operand + 1; i < in.count; ++i) {
         if (tree_.add_word(argument(in, i)) == kNone) break;
       }
