@@ -74,6 +74,9 @@ class ShellReader {
   void forget_environment() noexcept;
   void take_from_environment(Invocation& in, string_view program) noexcept;
   bool is_trial_database(const Invocation& in) noexcept;
+  bool speaks_to_started(const Invocation& in, std::uint32_t end) noexcept;
+  bool has_option(const Invocation& in, std::uint32_t from, char letter, string_view valued, string_view names) noexcept;
+  bool prints_nothing_by_options(const Invocation& in) noexcept;
   bool is_trial_store(const Invocation& in, std::uint32_t end) noexcept;
 
   // shell/language/compound.hpp
