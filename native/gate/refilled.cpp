@@ -1,6 +1,6 @@
 // Whether a folder that a command deletes is filled again by another command of the same text: rm -rf ~/.tool; git clone URL ~/.tool.
 #include "tipstaff/gate/rules/made.hpp"
-#include "tipstaff/gate/paths/names.hpp"
+#include "tipstaff/gate/paths/build_names.hpp"
 #include "tipstaff/gate/paths/parts.hpp"
 #include "tipstaff/gate/paths/surrounding_paths.hpp"
 #include "tipstaff/gate/tree/ascii.hpp"

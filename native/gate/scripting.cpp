@@ -5,6 +5,7 @@
 #include "tipstaff/gate/scripting/quotes.hpp"
 #include "tipstaff/gate/scripting/reader/arguments.hpp"
 #include "tipstaff/gate/scripting/reader/awk.hpp"
+#include "tipstaff/gate/scripting/reader/brackets.hpp"
 #include "tipstaff/gate/scripting/reader/deferred.hpp"
 #include "tipstaff/gate/scripting/reader/expressions.hpp"
 #include "tipstaff/gate/scripting/reader/functions.hpp"

@@ -12,14 +12,15 @@
 // shell/language/grammar.hpp       lists, pipelines                   shell/language/simple.hpp         simple commands
 // shell/language/assignments.hpp   x=y                                shell/language/compound.hpp       groups, loops
 // shell/language/functions.hpp     functions, coprocesses            shell/programs/builtins.hpp       cd, eval, export, bash -c
-// shell/redirections/              > x, << x, files that are written and then used, sort x > x
+// shell/redirections/              > x, << x, files that are written, copied and then used, sort x > x
 // shell/programs/table.hpp      the table of programs              shell/language/names.hpp          what a program is called
 // shell/language/commands.hpp      from words to commands             shell/language/nested.hpp         code that a command carries or calls
 // shell/programs/prints.hpp        what echo, printf, cat print       shell/programs/filters.hpp        what filters make of it
 // shell/programs/sed.hpp           what sed makes of it
 // shell/programs/outputs.hpp       what other commands print
 // shell/programs/wrappers.hpp      sudo, env, ssh, watch              shell/programs/finders.hpp        xargs, find, parallel
-// shell/programs/editors.hpp       vim, tar, sed, tee, curl           shell/programs/git.hpp            git
+// shell/programs/code_options.hpp  su -c, xterm -e, watch
+// shell/programs/editors.hpp       vim, tar, sed                      shell/programs/git.hpp            git
 // shell/programs/carriers.hpp      docker, at, poetry run
 // shell/programs/inline.hpp        one-liners of rare languages, PowerShell and cmd
 // shell/programs/carried.hpp       commands of unknown tools, files that are loaded by name
@@ -52,6 +53,7 @@
 #include "tipstaff/gate/shell/programs/carried.hpp"
 #include "tipstaff/gate/shell/programs/carriers.hpp"
 #include "tipstaff/gate/shell/programs/clients.hpp"
+#include "tipstaff/gate/shell/programs/code_options.hpp"
 #include "tipstaff/gate/shell/programs/editors.hpp"
 #include "tipstaff/gate/shell/programs/filters.hpp"
 #include "tipstaff/gate/shell/programs/finders.hpp"
@@ -63,6 +65,7 @@
 #include "tipstaff/gate/shell/programs/sed.hpp"
 #include "tipstaff/gate/shell/programs/table.hpp"
 #include "tipstaff/gate/shell/programs/wrappers.hpp"
+#include "tipstaff/gate/shell/redirections/copied_files.hpp"
 #include "tipstaff/gate/shell/redirections/emptied_files.hpp"
 #include "tipstaff/gate/shell/redirections/here_documents.hpp"
 #include "tipstaff/gate/shell/redirections/redirections.hpp"

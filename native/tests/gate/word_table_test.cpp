@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "tipstaff/gate/paths/names.hpp"
+#include "tipstaff/gate/paths/build_names.hpp"
 #include "tipstaff/gate/tree/word_table.hpp"
 
 using namespace tipstaff::gate;

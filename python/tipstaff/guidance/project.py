@@ -26,7 +26,7 @@ from tipstaff.errors import (
 from tipstaff.guidance.compiling.compiler import compile_documents
 from tipstaff.guidance.compiling.compiler_config import CompilerConfig
 from tipstaff.guidance.embeddings.hash_embedding import Embedding
-from tipstaff.guidance.project_update import shard_columns
+from tipstaff.guidance.project_update import last_day_valid, shard_columns
 from tipstaff.guidance.reading.documents import Repository
 from tipstaff.guidance.reading.repository_root import rules_root
 from tipstaff.guidance.reading.rule_files import relevant_entry
@@ -364,7 +364,7 @@ class _Builder(NamedTuple):
             None if columns is None else memoryview(columns.vectors if bundle.shards else b"").cast("B").cast("f"),
             embedding_identity=identity,
             fingerprint=fingerprint.to_bytes(),
-            metadata={"compiled_on": self.today, "valid_until": _last_day_valid(bundle, self.today)},
+            metadata={"compiled_on": self.today, "valid_until": last_day_valid(bundle, self.today)},
             dims=dimensions,
             quantized=None if columns is None else columns.quantized,
             search=search,
@@ -387,16 +387,3 @@ def _prepare_folder(root: Path, path: Path) -> None:
     except OSError as error:
         msg = f"{folder}: the folder cannot be made: {error.strerror or error}"
         raise StoreWriteError(msg) from error
-
-
-def _last_day_valid(bundle: PolicyBundle, today: str) -> str:
-    """Return the last ISO date on which the same rules are in force as today, empty if that never changes."""
-    import datetime as dt
-
-    ends: list[str] = []
-    for rule in bundle.rules():
-        if rule.active_until is not None and rule.active_until >= today:
-            ends.append(rule.active_until)
-        if rule.active_from is not None and rule.active_from > today:
-            ends.append((dt.date.fromisoformat(rule.active_from) - dt.timedelta(days=1)).isoformat())
-    return min(ends, default="")

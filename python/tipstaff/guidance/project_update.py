@@ -2,7 +2,7 @@
 
 A shard's vector depends on nothing but the embedding and the words that it is given; those are the key. Its int8 row
 also depends on the row that all are centred on. Any centre gives exact answers, a near one fast ones, so
-the former centre is kept as long as at least half of the shards are.
+the former centre is kept as long as at least half of the shards are. Dates of rules say how long a store holds.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from tipstaff.errors import StoreError
 from tipstaff.guidance.embeddings.hash_embedding import Embedding
 from tipstaff.guidance.retrieval.vectors import shard_rows
-from tipstaff.model import RuleShard
+from tipstaff.model import PolicyBundle, RuleShard
 from tipstaff.store.shards import ShardStore
 
 
@@ -101,3 +101,16 @@ def _former_positions(
 def _key(shard: RuleShard, embedding: Embedding) -> object:
     """Return what the embedding is given of a shard; see `shard_rows`."""
     return (shard.rule.text, shard.rule.heading) if hasattr(embedding, "rule_rows") else shard.compact_text
+
+
+def last_day_valid(bundle: PolicyBundle, today: str) -> str:
+    """Return the last ISO date on which the same rules are in force as today, empty if that never changes."""
+    import datetime as dt
+
+    ends: list[str] = []
+    for rule in bundle.rules():
+        if rule.active_until is not None and rule.active_until >= today:
+            ends.append(rule.active_until)
+        if rule.active_from is not None and rule.active_from > today:
+            ends.append((dt.date.fromisoformat(rule.active_from) - dt.timedelta(days=1)).isoformat())
+    return min(ends, default="")

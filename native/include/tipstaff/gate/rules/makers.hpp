@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "tipstaff/gate/paths/names.hpp"
+#include "tipstaff/gate/paths/build_names.hpp"
 #include "tipstaff/gate/tree/ascii.hpp"
 #include "tipstaff/gate/tree/command.hpp"
 #include "tipstaff/gate/tree/tree.hpp"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "tipstaff/gate/paths/names.hpp"
+#include "tipstaff/gate/paths/build_names.hpp"
 #include "tipstaff/gate/tree/ascii.hpp"
 
 namespace tipstaff::gate::rules {

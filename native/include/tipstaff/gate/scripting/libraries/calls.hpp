@@ -4,6 +4,7 @@
 // it was made from, so Python, whose comprehensions name their items after they use them, has a pass for names before.
 #pragma once
 
+#include "tipstaff/gate/scripting/libraries/call_arguments.hpp"
 #include "tipstaff/gate/scripting/libraries/chain_names.hpp"
 #include "tipstaff/gate/scripting/libraries/origins.hpp"
 #include "tipstaff/gate/scripting/libraries/verbs.hpp"
@@ -39,7 +40,7 @@ class LibraryCalls {
 
  private:
   static constexpr std::size_t kLongest = 1 << 20;
-  static constexpr std::uint32_t kLevels = ChainVariables::kLevels, kMost = 512, kArguments = 40, kArgumentBytes = 400, kItem = 72;
+  static constexpr std::uint32_t kLevels = ChainVariables::kLevels, kMost = 512, kArguments = 40, kItem = 72;
 
   struct Chain {
     char text[176];
@@ -213,7 +214,7 @@ class LibraryCalls {
       if (now.size != 0) {
         put(token.is("]") ? "[" : "(");
         const ChainNames::Bound* item = variables_.names().item_in(inside);
-        put(item != nullptr ? item->ending(kItem) : inside.size() <= kArguments ? inside : summary(inside));
+        put(item != nullptr ? item->ending(kItem) : inside.size() <= kArguments ? inside : summary_of(inside));
         put(token.is("]") ? "]" : ")");
       }
     } else {
@@ -230,19 +231,6 @@ class LibraryCalls {
       if (token.is("{") && language_ == Language::ruby) variables_.begins_block(std::string_view(chain().text, chain().size), chain().from);
       restart(token.stop);
     }
-  }
-  // Of long arguments, whether they lead to this machine or hold what a service asks for.
-  static std::string_view summary(std::string_view inside) noexcept {
-    inside = inside.substr(0, kArgumentBytes);
-    if (inside.find("localhost") != std::string_view::npos || inside.find("127.0.0.1") != std::string_view::npos) return "localhost";
-    for (const std::string_view sign : {"://", "token", "Token", "key", "Key", "KEY", "TOKEN", "password", "secret", "credential", "Credential", "host", "environ", "process.env", "ENV", "endpoint", "region", "account"})
-      if (inside.find(sign) != std::string_view::npos) return "...credentials";
-    return "...";
-  }
-  // Whether a name puts stand-ins in the place of services: with mock_aws(), @responses.activate, nock(url).
-  static bool mocks(std::string_view from, std::string_view name) noexcept {
-    if (from == "moto") return ascii::starts_with(name, "mock_");
-    return ascii::one_of(from, "responses requests_mock httpretty respx aioresponses pytest_httpx pook nock msw/node aws-sdk-client-mock");
   }
   // Ruby: each { |user| user.destroy }, its block as the argument.
   void note_block(std::size_t start) noexcept {
@@ -273,17 +261,6 @@ class LibraryCalls {
       std::size_t start = key.size();
       while (start > 0 && ascii::is_name(key[start - 1])) --start;
       if (ascii::one_of(key.substr(start), "method verb action operation op http_method type request_method httpmethod requesttype")) return true;
-    }
-    return false;
-  }
-  // Whether the arguments ask that nothing is done: DryRun=True, dry_run="All", { dryRun: true }, noop: true.
-  static bool is_dry(std::string_view arguments) noexcept {
-    for (const std::string_view name : {std::string_view("dryrun"), std::string_view("dry_run"), std::string_view("noop"), std::string_view("validate_only"), std::string_view("validateonly")}) {
-      const std::size_t at = find_folded(arguments, name);
-      if (at == std::string_view::npos) continue;
-      std::string_view value = arguments.substr(at + name.size());
-      while (!value.empty() && !ascii::is_name(value[0])) value.remove_prefix(1);
-      if (ascii::starts_with(value, "true") || ascii::starts_with(value, "all")) return true;
     }
     return false;
   }

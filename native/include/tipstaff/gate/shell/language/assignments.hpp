@@ -199,12 +199,7 @@ inline bool ShellReader::read_option_variable(string_view name, const Value& val
       signs = blank == string_view::npos ? string_view() : signs.substr(blank + 1);
     }
     if (!signed_so) return true;
-    Invocation in;
-    in.node = frame_.node;
-    in.carrier = in.command = frame_.carrier;
-    in.via = frame_.via | via::kScheduled;
-    in.cwd = session_.cwd;
-    in.span = span;
+    Invocation in = for_carried_code(span, via::kScheduled);
     Nested options;
     options.via = via::kEvaluated;
     string_view code = value.text;
@@ -256,12 +251,7 @@ inline bool is_given_file(string_view name) noexcept {
 inline void ShellReader::read_code_variable(string_view name, const Value& value, Span span) noexcept {
   // x='a[$(rm y)]'; (( x )): arithmetic expands what an index holds.
   if (value.text.find("[$(") != string_view::npos) {
-    Invocation in;
-    in.node = frame_.node;
-    in.carrier = in.command = frame_.carrier;
-    in.via = frame_.via;
-    in.cwd = session_.cwd;
-    in.span = span;
+    Invocation in = for_carried_code(span);
     Nested options;
     options.via = via::kEvaluated;
     nested(in, tree_.join(tree_.join(tree_.copy(": \""), value.text), "\""), span, options);
@@ -291,12 +281,7 @@ inline void ShellReader::read_code_variable(string_view name, const Value& value
   const bool setting = starts_with(name, "GIT_CONFIG_VALUE_") && value.text.find(": ") == string_view::npos;  // no header
   const bool given_file = is_given_file(name);
   if (value.text.empty() || (!setting && !given_file && !holds_code(name))) return;
-  Invocation in;
-  in.node = frame_.node;
-  in.carrier = in.command = frame_.carrier;
-  in.via = frame_.via | via::kScheduled;
-  in.cwd = session_.cwd;
-  in.span = span;
+  Invocation in = for_carried_code(span, via::kScheduled);
   Nested options;
   options.via = via::kEvaluated;
   const bool prompt = name.size() == 3 && starts_with(name, "PS");

@@ -16,6 +16,18 @@ inline Frame ShellReader::inner_frame(const Invocation& in, std::uint32_t via) c
   return frame;
 }
 
+// What carries code that no command of this text does: a substitution, the value of a variable. It belongs to the command
+// that carries the text itself.
+inline Invocation ShellReader::for_carried_code(Span span, std::uint32_t via) const noexcept {
+  Invocation in;
+  in.span = span;
+  in.node = frame_.node;
+  in.carrier = in.command = frame_.carrier;
+  in.via = frame_.via | via;
+  in.cwd = session_.cwd;
+  return in;
+}
+
 // Reads text that `in` carries as shell code, over the same session.
 inline void ShellReader::nested(Invocation& in, string_view text, Span span, const Nested& options) noexcept {
   if (text.empty()) return;

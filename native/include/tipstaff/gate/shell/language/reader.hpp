@@ -202,6 +202,7 @@ class ShellReader {
   void code_word(Invocation& in, const Word& word, const Nested& options, Dialect dialect) noexcept;
   string_view joined(std::uint32_t first, std::uint32_t count, std::uint16_t* flags) noexcept;
   Frame inner_frame(const Invocation& in, std::uint32_t via) const noexcept;
+  Invocation for_carried_code(Span span = {}, std::uint32_t via = 0) const noexcept;
   void read_texts_before(Invocation& in, const Nested& options) noexcept;
   void read_texts_in(Invocation& in, string_view text, Span span, const Nested& options) noexcept;
   bool call_function(Invocation& in) noexcept;
@@ -319,6 +320,7 @@ class ShellReader {
   bool edit_stream(string_view text, const Invocation& in, string_view* made) noexcept;
 
   // shell/programs/outputs.hpp
+  void starts_of_find(const Invocation& in, std::uint32_t* begin, std::uint32_t* end) noexcept;
   string_view found_by_name(const Invocation& in) noexcept;
   string_view found_by_fd(const Invocation& in) noexcept;
   string_view fd_pattern(string_view pattern) noexcept;

@@ -145,12 +145,7 @@ inline void ShellReader::read_back_ticks(Pieces& pieces, bool quoted) noexcept {
   Nested options;
   options.via = via::kSubstitution;
   options.capture = &capture;
-  Invocation in;
-  in.node = frame_.node;
-  in.carrier = frame_.carrier;
-  in.via = frame_.via;
-  in.cwd = session_.cwd;
-  in.command = frame_.carrier;
+  Invocation in = for_carried_code();
   nested(in, text, span, options);
   const Stream stream =
       capture.stream.kind == Stream::file ? load_secretly(capture.stream) : capture.stream;

@@ -193,11 +193,7 @@ inline void ShellReader::run_at_startup(string_view path, const Stream& content,
   if (content.kind != Stream::known || content.text.empty()) return;
   const Started kind = started_by(path);
   if (kind == Started::nothing) return;
-  Invocation in;
-  in.span = span;
-  in.node = frame_.node;
-  in.carrier = in.command = frame_.carrier;
-  in.via = frame_.via;
+  Invocation in = for_carried_code(span);
   in.cwd = reader_.surroundings->home;
   Nested options;
   options.via = via::kScheduled | via::kScript;

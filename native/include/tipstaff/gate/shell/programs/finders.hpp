@@ -196,14 +196,8 @@ inline void ShellReader::run_found_by_rest(Invocation& in, std::uint32_t begin, 
 
 inline void ShellReader::run_find(Invocation& in) noexcept {
   // The places it starts from stand for what it finds below them.
-  std::uint32_t begin = 1;
-  while (begin < in.count && one_of(text_of(in, begin), "-H -L -P")) ++begin;
-  std::uint32_t end = begin;
-  while (end < in.count) {
-    const string_view text = text_of(in, end);
-    if (text.empty() || text[0] == '-' || text == "(" || text == "!") break;
-    ++end;
-  }
+  std::uint32_t begin = 0, end = 0;
+  starts_of_find(in, &begin, &end);
   const string_view names = found_by_name(in);
   for (std::uint32_t i = end; i < in.count; ++i) {
     const string_view text = text_of(in, i);

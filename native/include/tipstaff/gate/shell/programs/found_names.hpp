@@ -5,22 +5,29 @@
 
 namespace tipstaff::gate::shell {
 
+// The paths that find starts from: the words [begin, end) of its own.
+inline void ShellReader::starts_of_find(const Invocation& in, std::uint32_t* begin, std::uint32_t* end) noexcept {
+  *begin = 1;
+  while (*begin < in.count && one_of(text_of(in, *begin), "-H -L -P")) ++*begin;
+  for (*end = *begin; *end < in.count; ++*end) {
+    const string_view text = text_of(in, *end);
+    if (text.empty() || text[0] == '-' || text == "(" || text == "!") break;
+  }
+}
+
 // What find finds below a place nearby where it is asked for names alone: ./*.pyc for `find . -name '*.pyc'`, a line
 // for each. Empty where more than names decides, or where the place is not below the directory that it is run in.
 inline string_view ShellReader::found_by_name(const Invocation& in) noexcept {
   string_view lines;
   bool printed = false, below = false;
-  std::uint32_t begin = 1;
-  while (begin < in.count && one_of(text_of(in, begin), "-H -L -P")) ++begin;
-  std::uint32_t end = begin;
-  while (end < in.count) {
-    const string_view text = text_of(in, end);
-    if (text.empty() || text[0] == '-' || text == "(" || text == "!") break;
+  std::uint32_t begin = 0, end = 0;
+  starts_of_find(in, &begin, &end);
+  for (std::uint32_t i = begin; i < end; ++i) {
+    const string_view text = text_of(in, i);
     const bool temporary = text == "/tmp" || text == "/var/tmp" || starts_with(text, "/tmp/") || starts_with(text, "/var/tmp/");
     const bool here = in.cwd.size() > 1 && starts_with(text, in.cwd) && (text.size() == in.cwd.size() || text[in.cwd.size()] == '/');
     const bool programs = text == "/usr/local" || starts_with(text, "/usr/local/");
     if ((text[0] == '/' && !temporary && !here && !programs) || text[0] == '~' || text.find("..") != string_view::npos) return {};
-    ++end;
   }
   for (std::uint32_t i = end; i + 1 < in.count; ++i) {
     const string_view text = text_of(in, i), next = text_of(in, i + 1);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tipstaff/gate/shell/programs/inline.hpp"
+#include "tipstaff/gate/shell/small_languages/code_texts.hpp"
 
 namespace tipstaff::gate::shell {
 

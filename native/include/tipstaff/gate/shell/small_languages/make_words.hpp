@@ -171,12 +171,7 @@ inline void ShellReader::read_make_arguments(const char* end, bool program, bool
     if (program && first != kNone && index >= first && (joins || begins_command(text) || (!words && starts_with(text, "$(")))) {
       Nested options;
       options.via = via::kConditional;
-      Invocation in;
-      in.node = frame_.node;
-      in.carrier = frame_.carrier;
-      in.via = frame_.via;
-      in.cwd = session_.cwd;
-      in.command = frame_.carrier;
+      Invocation in = for_carried_code();
       nested(in, text, span_of(text.data(), text.data() + text.size()), options);
     } else if (words && index > 0 && text.find('\'') == string_view::npos) {
       const char* const outer = end_;
