@@ -62,15 +62,32 @@ inline constexpr Convention kConventions[] = {
     {"ansible-playbook", ""}, {"golangci-lint", ""}, {"controller-gen", ""}, {"protoc", ""}, {"ssh", ""}, {"scp", ""},
     {"docker-compose", ""}, {"docker-compose", "compose"}, {"docker-compose", "dc"}, {"podman-compose", ""}, {"docker", "container-tool"}, {"docker", "container-engine"},
     {"docker", "container-runtime"}, {"docker", "container-cli"}, {"docker", "oci-bin"}, {"npm", "npm-execpath"}, {"node", "npm-node-execpath"}, {"node", "nodejs"}, {"python", "py"},
-    {"python", "venv-python"}, {"python", "python-interpreter"}, {"terraform", "tf"}, {"aws", "aws-cli"}, {"gcloud", "gcloud-cli"}, {"ansible-playbook", "ansible"},
+    {"python", "venv-python"}, {"python", "python-interpreter"}, {"terraform", "tf"}, {"aws", "aws-cli"}, {"gcloud", "gcloud-cli"},
 };
+
+// $(pip) install x: in a recipe, a variable in small letters. A shell would run the output of a program that is given nothing:
+// no more than that program could do itself, as long as it does not print what others wrote.
+inline string_view ShellReader::bare_make_variable(const Invocation& in) noexcept {
+  const Word& written = argument(in, 0);
+  if (written.text != kUnknown || session_.functions.size() != 0 || session_.aliases.size() != 0) return {};
+  string_view name = source_of(written.span);
+  if (!starts_with(name, "$(") || name.back() != ')' || name.size() < 4) return {};
+  name = name.substr(2, name.size() - 3);
+  if (!is_name(name) || one_of(name, "pbpaste xclip xsel fzf sk peco gum rofi dmenu zenity fortune gmail mail history")) return {};
+  const Program& known = find_program(name);
+  const bool interpreter = one_of(name, "python python3 pip pip3 go npm node yarn cargo docker podman kubectl helm terraform make git");
+  return interpreter || (known.handler == Handler::none && known.output == Output::unknown) ? name : string_view();
+}
 
 // $GIT push, "${SUDO}" make install: a variable that this text does not set and that is named after a program is that program.
 inline bool ShellReader::takes_conventional_name(Invocation& in) noexcept {
   const Word& written = argument(in, 0);
   const bool of_make = written.has(word_flag::kPseudo);  // $(DC)
   string_view name = written.text;
-  if (!of_make) {
+  const string_view bare = of_make ? string_view() : bare_make_variable(in);
+  if (!bare.empty()) {
+    name = bare;
+  } else if (!of_make) {
     if (name.size() != 1 || name[0] != kUnknownPart || !written.has(word_flag::kEnvironment)) return false;
     name = source_of(written.span);
     if (name.size() > 2 && name[0] == '"' && name.back() == '"') name = name.substr(1, name.size() - 2);
@@ -199,7 +216,7 @@ inline void ShellReader::run(Invocation& in) noexcept {
   };
   if (command.program.empty()) {
     if (!name.text.empty() || name.has(word_flag::kUnknown)) {
-      if (!is_written_for_others(in) && !is_make_program(in)) uncertain(is_flag(in) ? Unresolved::flag : Unresolved::program, name.span, in.command);
+      if (!is_written_for_others(in) && !is_make_program(in) && bare_make_variable(in).empty()) uncertain(is_flag(in) ? Unresolved::flag : Unresolved::program, name.span, in.command);
       if (name.text == kUnknown && !name.has(word_flag::kQuoted)) run_next();
       in.output.kind = Stream::unknown;
     }

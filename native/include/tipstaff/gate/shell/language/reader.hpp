@@ -181,6 +181,7 @@ class ShellReader {
   // shell/language/commands.hpp
   bool is_flag(const Invocation& in) noexcept;
   bool is_own_program(const Invocation& in) noexcept;
+  string_view bare_make_variable(const Invocation& in) noexcept;
   bool takes_conventional_name(Invocation& in) noexcept;
   bool is_given_command(const Invocation& in, std::uint32_t at) noexcept;
   bool is_written_for_others(const Invocation& in) noexcept;
