@@ -37,6 +37,8 @@ inline bool ShellReader::is_written_for_others(const Invocation& in) noexcept {
   const Word& name = argument(in, 0);
   // docker run IMAGE "$@": the words that the recipe or the script was called with, for a program of the image.
   if ((in.via & via::kContainer) != 0 && name.text == kUnknown && in.count == 1 && one_of(source_of(name.span), "$@ \"$@\" $* ${@} \"${@}\"")) return true;
+  // docker run IMAGE $CMD: in a container that is made for it and sees nothing of this machine.
+  if ((in.via & via::kFresh) != 0 && (in.via & via::kContainer) != 0 && name.text == kUnknown && session_.mounts.size() == 0) return true;
   if (name.text.empty() || name.has(word_flag::kQuoted)) return false;
   if (source_of(name.span).find("${{") != string_view::npos) return true;
   if (starts_with(name.text, "{[")) return true;  // {[testenv]commands} of tox
@@ -69,7 +71,7 @@ inline constexpr Convention kConventions[] = {
 // no more than that program could do itself, as long as it does not print what others wrote.
 inline string_view ShellReader::bare_make_variable(const Invocation& in) noexcept {
   const Word& written = argument(in, 0);
-  if (written.text != kUnknown || session_.functions.size() != 0 || session_.aliases.size() != 0) return {};
+  if (written.text != kUnknown || in.count < 2 || session_.functions.size() != 0 || session_.aliases.size() != 0) return {};
   string_view name = source_of(written.span);
   if (!starts_with(name, "$(") || name.back() != ')' || name.size() < 4) return {};
   name = name.substr(2, name.size() - 3);
