@@ -55,7 +55,7 @@ inline constexpr std::string_view kBuildNames =
     "blib pm_to_blib _generated _auto_examples auto_examples _backreferences gen_modules _autosummary jupyter_execute generated typedocs cache-dir commonjs cxx_repository ii_files ti_files .cask .eask .eldev test_results test_output testoutput test_reports test_logs test-logs test-out test_out test-artifacts "
     // Simulators of hardware, test suites, native add-ons, stores of a test's servers.
     "inca_libs xcelium.d .simvision waves.shm ncverilog.log irun.log xrun.log xrun.history xrun.key ucdb_dir .objs .obj .prove prebuilds default.etcd "
-    "testdir test_dir test-dir testsubdir smoketestdir test_run test-run testrun test_cli testdb .coverage_html refman.pdf lcov_html html-out gh-pages-build completions";
+    "testdir test_dir test-dir test_run test-run testrun testdb .coverage_html refman.pdf lcov_html html-out gh-pages-build";
 inline constexpr auto kBuildList = [](std::uint32_t) constexpr noexcept { return kBuildNames; };
 inline constexpr WordTable<1024> kBuildTable(1, kBuildList);
 inline constexpr NameSigns kBuildEndings(
