@@ -52,7 +52,10 @@ inline constexpr std::string_view kBuildNames =
     ".ty_cache .uv_cache .numba_cache __marimo__ .marimo_cache .open-next .rspack .rsbuild .rslib .mfsu .swcrc.cache .babel_cache .vite-temp "
     ".vitest .vitest-cache .wxt .web-extension-artifacts web-ext-artifacts .histoire .storybook-cache __diff_output__ .firebase .devbox .direnv "
     "gpucache shadercache dawncache graphitedawncache .ksp .kapt generated-sources generated-test-sources .symlinks app.dill .hilt "
-    "blib pm_to_blib _generated _auto_examples auto_examples _backreferences gen_modules _autosummary jupyter_execute generated typedocs cache-dir commonjs cxx_repository ii_files ti_files .cask .eask .eldev .playwright-cli prebuilds test_results test_output testoutput test_reports test_logs test-logs test-out test_out test-artifacts";
+    "blib pm_to_blib _generated _auto_examples auto_examples _backreferences gen_modules _autosummary jupyter_execute generated typedocs cache-dir commonjs cxx_repository ii_files ti_files .cask .eask .eldev .playwright-cli test_results test_output testoutput test_reports test_logs test-logs test-out test_out test-artifacts "
+    // Simulators of hardware, test suites, native add-ons, stores of a test's servers.
+    "inca_libs xcelium.d .simvision waves.shm ncverilog.log irun.log xrun.log xrun.history xrun.key ucdb_dir .objs .obj .prove prebuilds default.etcd "
+    "testdir test_dir test-dir test_run test-run testrun testdb .coverage_html refman.pdf lcov_html html-out gh-pages-build";
 inline constexpr auto kBuildList = [](std::uint32_t) constexpr noexcept { return kBuildNames; };
 inline constexpr WordTable<1024> kBuildTable(1, kBuildList);
 inline constexpr NameSigns kBuildEndings(
@@ -88,7 +91,7 @@ inline bool is_build_by_words(std::string_view name, bool outer) noexcept {
   if (name[end] != '.' && (ascii::one_of(last, "venv tmp temp") || (name[end] == '-' && last == "coverage") || ascii::ends_with(name, "-tmp-dir"))) return true;
   if (!outer) return false;
   return ascii::one_of(word, "build gen generated output") ||
-         (name[end] != '.' && (ascii::one_of(last, "build output dist generated coverage artifacts") || (name[end] == '_' && last == "out")));
+         (name[end] != '.' && (ascii::one_of(last, "build output dist generated coverage artifacts") || (name[end] == '_' && last == "out") || last == "html"));
 }
 
 // Names that people give to sources, data and documents.
@@ -151,7 +154,7 @@ inline bool is_build(const PathParts& path, std::uint32_t first) noexcept {
     const std::string_view name = path.part[i];
     if (path.has_glob(name)) {  // *.pyc is, Main*.class and build-* as well, build* may be anything
       if (ascii::one_of(name, "build-* dist-* gen-* cmake-build-* cmake-build* bazel-* *-build *_build *output .coverage* .coverage.* .pytest* .mypy* .ruff* .tox* .nyc* .turbo* .hypothesis* *.run.xml *-blx.bib _minted* pythontex-files-* moc_*.cpp qrc_*.cpp cscope.* "
-                             ".nfs* .fuse_hidden* .ninja_* hs_err_pid* vgcore.* npm-debug.log* yarn-debug.log* yarn-error.log* capybara-*.html _resharper* *.dsym.zip"))
+                             "autom4te.* autom4te*.cache autoscan.* xrun.* irun.* xmsim.* ncsim.* simv* .nfs* .fuse_hidden* .ninja_* hs_err_pid* vgcore.* npm-debug.log* yarn-debug.log* yarn-error.log* capybara-*.html _resharper* *.dsym.zip"))
         return true;
       if (name.back() == '~' && name.find_first_of("?[") == std::string_view::npos) return true;
       if (all_are_build(name, i == first || path.part[i - 1] == "*")) return true;

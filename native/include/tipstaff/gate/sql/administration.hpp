@@ -119,7 +119,8 @@ inline bool Statements::whole(std::string_view verb, bool optional) noexcept {
   const Token next = at_.peek();
   if (optional && next.kind == Kind::end) return false;
   at_.advance();
-  at_.skip_words("database log filelistonly headeronly verifyonly from as");
+  if (token().is_one_of("filelistonly headeronly verifyonly labelonly rewindonly")) return true;  // of SQL Server: they show what a backup holds
+  at_.skip_words("database log from as");
   emit(verb, "database", at_.take_name(), start);
   return true;
 }

@@ -35,6 +35,10 @@ inline bool ShellReader::is_own_program(const Invocation& in) noexcept {
 // pattern names in a container are arguments of its own program: docker run IMAGE scripts/*.sh
 inline bool ShellReader::is_written_for_others(const Invocation& in) noexcept {
   const Word& name = argument(in, 0);
+  // docker run IMAGE "$@": the words that the recipe or the script was called with, for a program of the image.
+  if ((in.via & via::kContainer) != 0 && name.text == kUnknown && in.count == 1 && one_of(source_of(name.span), "$@ \"$@\" $* ${@} \"${@}\"")) return true;
+  // docker run IMAGE $CMD: in a container that is made for it and sees nothing of this machine.
+  if ((in.via & via::kFresh) != 0 && (in.via & via::kContainer) != 0 && name.text == kUnknown && session_.mounts.size() == 0) return true;
   if (name.text.empty() || name.has(word_flag::kQuoted)) return false;
   if (source_of(name.span).find("${{") != string_view::npos) return true;
   if (starts_with(name.text, "{[")) return true;  // {[testenv]commands} of tox
@@ -47,20 +51,63 @@ inline bool ShellReader::is_written_for_others(const Invocation& in) noexcept {
   return (in.via & via::kContainer) != 0 && name.has(word_flag::kGlob) && !name.has(word_flag::kUnknown);
 }
 
+// How variables are named after programs. Without a name of its own, a program's is the variable's, with _ for -.
+struct Convention {
+  string_view program, name;
+};
+constexpr std::size_t kLongestConvention = 24;
+inline constexpr Convention kConventions[] = {
+    {"rm", ""}, {"git", ""}, {"sudo", ""}, {"docker", ""}, {"podman", ""}, {"kubectl", ""}, {"helm", ""}, {"terraform", ""}, {"tofu", ""}, {"psql", ""}, {"mysql", ""},
+    {"python", ""}, {"python3", ""}, {"pip", ""}, {"pip3", ""}, {"node", ""}, {"npm", ""}, {"npx", ""}, {"yarn", ""}, {"pnpm", ""}, {"bun", ""}, {"deno", ""}, {"ruby", ""},
+    {"perl", ""}, {"php", ""}, {"composer", ""}, {"make", ""}, {"find", ""}, {"rsync", ""}, {"aws", ""}, {"gcloud", ""}, {"az", ""}, {"gh", ""}, {"go", ""}, {"cargo", ""},
+    {"poetry", ""}, {"uv", ""}, {"tox", ""}, {"bundle", ""}, {"oc", ""}, {"kind", ""}, {"kustomize", ""}, {"minikube", ""}, {"redis-cli", ""}, {"mongosh", ""},
+    {"ansible-playbook", ""}, {"golangci-lint", ""}, {"controller-gen", ""}, {"protoc", ""}, {"ssh", ""}, {"scp", ""},
+    {"docker-compose", ""}, {"docker-compose", "compose"}, {"docker-compose", "dc"}, {"podman-compose", ""}, {"docker", "container-tool"}, {"docker", "container-engine"},
+    {"docker", "container-runtime"}, {"docker", "container-cli"}, {"docker", "oci-bin"}, {"npm", "npm-execpath"}, {"node", "npm-node-execpath"}, {"node", "nodejs"}, {"python", "py"},
+    {"python", "venv-python"}, {"python", "python-interpreter"}, {"terraform", "tf"}, {"aws", "aws-cli"}, {"gcloud", "gcloud-cli"},
+};
+
+// $(pip) install x: in a recipe, a variable in small letters. A shell would run the output of a program that is given nothing:
+// no more than that program could do itself, as long as it does not print what others wrote.
+inline string_view ShellReader::bare_make_variable(const Invocation& in) noexcept {
+  const Word& written = argument(in, 0);
+  if (written.text != kUnknown || in.count < 2 || session_.functions.size() != 0 || session_.aliases.size() != 0) return {};
+  string_view name = source_of(written.span);
+  if (!starts_with(name, "$(") || name.back() != ')' || name.size() < 4) return {};
+  name = name.substr(2, name.size() - 3);
+  if (!is_name(name) || one_of(name, "pbpaste xclip xsel fzf sk peco gum rofi dmenu zenity fortune gmail mail history")) return {};
+  const Program& known = find_program(name);
+  const bool interpreter = one_of(name, "python python3 pip pip3 go npm node yarn cargo docker podman kubectl helm terraform make git");
+  return interpreter || (known.handler == Handler::none && known.output == Output::unknown) ? name : string_view();
+}
+
 // $GIT push, "${SUDO}" make install: a variable that this text does not set and that is named after a program is that program.
 inline bool ShellReader::takes_conventional_name(Invocation& in) noexcept {
   const Word& written = argument(in, 0);
-  if (written.text.size() != 1 || written.text[0] != kUnknownPart || !written.has(word_flag::kEnvironment)) return false;
-  string_view name = source_of(written.span);
-  if (name.size() > 2 && name[0] == '"' && name.back() == '"') name = name.substr(1, name.size() - 2);
-  if (!starts_with(name, "$")) return false;
-  name.remove_prefix(1);
-  if (starts_with(name, "{") && name.back() == '}') name = name.substr(1, name.size() - 2);
-  for (const string_view ending : {"_BIN", "_CMD", "_EXE"})
+  const bool of_make = written.has(word_flag::kPseudo);  // $(DC)
+  string_view name = written.text;
+  const string_view bare = of_make ? string_view() : bare_make_variable(in);
+  if (!bare.empty()) {
+    name = bare;
+  } else if (!of_make) {
+    if (name.size() != 1 || name[0] != kUnknownPart || !written.has(word_flag::kEnvironment)) return false;
+    name = source_of(written.span);
+    if (name.size() > 2 && name[0] == '"' && name.back() == '"') name = name.substr(1, name.size() - 2);
+    if (!starts_with(name, "$")) return false;
+    name.remove_prefix(1);
+    if (starts_with(name, "{") && name.back() == '}') name = name.substr(1, name.size() - 2);
+    if (name.size() > 2 && name.find(":-") == name.size() - 2) name.remove_suffix(2);
+  }
+  for (const string_view ending : {"_BIN", "_CMD", "_EXE", "_COMMAND"})
     if (ends_with(name, ending)) name.remove_suffix(ending.size());
-  constexpr string_view kPrograms[] = {"rm", "git", "sudo", "docker", "podman", "kubectl", "helm", "terraform", "psql", "mysql", "python", "python3", "pip", "node", "npm", "ruby", "perl", "php", "make", "find", "rsync", "aws", "gcloud"};
-  for (const string_view program : kPrograms) {
-    if (!ascii::one_of(name, program)) continue;
+  if (name.empty() || name.size() > kLongestConvention) return false;
+  char folded[kLongestConvention];
+  for (std::size_t i = 0; i < name.size(); ++i) folded[i] = name[i] == '_' ? '-' : ascii::lower(name[i]);
+  const string_view small(folded, name.size());
+  if (of_make && name.find('_') == string_view::npos && !one_of(small, "dc compose")) return false;  // read by its own letters
+  for (const Convention& known_as : kConventions) {
+    if (small != (known_as.name.empty() ? known_as.program : known_as.name)) continue;
+    const string_view program = known_as.program;
     Word known = written;
     known.text = program;
     known.flags = 0;
@@ -171,7 +218,7 @@ inline void ShellReader::run(Invocation& in) noexcept {
   };
   if (command.program.empty()) {
     if (!name.text.empty() || name.has(word_flag::kUnknown)) {
-      if (!is_written_for_others(in) && !is_make_program(in))
+      if (!is_written_for_others(in) && !is_make_program(in) && bare_make_variable(in).empty())
         uncertain(is_flag(in) ? Unresolved::flag : is_of_environment(in) ? Unresolved::environment : Unresolved::program, name.span, in.command);
       if (name.text == kUnknown && !name.has(word_flag::kQuoted)) run_next();
       in.output.kind = Stream::unknown;

@@ -74,6 +74,9 @@ class ShellReader {
   void forget_environment() noexcept;
   void take_from_environment(Invocation& in, string_view program) noexcept;
   bool is_trial_database(const Invocation& in) noexcept;
+  bool speaks_to_started(const Invocation& in, std::uint32_t end) noexcept;
+  bool has_option(const Invocation& in, std::uint32_t from, char letter, string_view valued, string_view names) noexcept;
+  bool prints_nothing_by_options(const Invocation& in) noexcept;
   bool is_trial_store(const Invocation& in, std::uint32_t end) noexcept;
 
   // shell/language/compound.hpp
@@ -180,6 +183,7 @@ class ShellReader {
   bool is_of_environment(const Invocation& in) noexcept;
   static bool is_extended(string_view code, string_view* left) noexcept;
   bool is_own_program(const Invocation& in) noexcept;
+  string_view bare_make_variable(const Invocation& in) noexcept;
   bool takes_conventional_name(Invocation& in) noexcept;
   bool is_given_command(const Invocation& in, std::uint32_t at) noexcept;
   bool is_written_for_others(const Invocation& in) noexcept;

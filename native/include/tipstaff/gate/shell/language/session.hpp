@@ -251,6 +251,9 @@ class Session {
   Pool<Alias, 24> aliases;
   Pool<WrittenFile, 96> files;
   Pool<Mount, 16> mounts;
+  static constexpr std::uint32_t kStarted = 4;
+  string_view started_ports[kStarted];  // of this machine, of containers without volumes that the text started
+  std::uint32_t started_count = 0;
   Positional positional;
   string_view cwd, old_cwd;
   std::uint32_t made_files = 0;  // names given out for process substitutions

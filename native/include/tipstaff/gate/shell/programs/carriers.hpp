@@ -82,7 +82,7 @@ inline void ShellReader::run_container(Invocation& in) noexcept {
   forget_environment();
   for (std::uint32_t i = 0; i < handed.size(); ++i) set_for_command(handed[i].name, handed[i].value);
   Word entrypoint;
-  string_view directory;
+  string_view directory, published;
   bool keeps = exec;  // what is changed there stays: a container that runs already, a volume
   for (std::uint32_t i = at + 1; i < operand && i < in.count; ++i) {
     const string_view text = text_of(in, i);
@@ -110,6 +110,11 @@ inline void ShellReader::run_container(Invocation& in) noexcept {
       continue;
     } else if (take("-w") || take("--workdir")) {
       directory = value;
+      continue;
+    } else if (take("-p") || take("--publish")) {  // [ADDRESS:]PORT:PORT
+      const std::size_t inner = value.rfind(':');
+      const std::size_t outer = inner == string_view::npos || inner == 0 ? string_view::npos : value.rfind(':', inner - 1);
+      if (inner != string_view::npos) published = value.substr(outer == string_view::npos ? 0 : outer + 1, inner - (outer == string_view::npos ? 0 : outer + 1));
       continue;
     }
     string_view host, inside;
@@ -156,6 +161,7 @@ inline void ShellReader::run_container(Invocation& in) noexcept {
   }
   if (in.cwd.empty() && !directory.empty() && directory[0] == '/') in.cwd = directory;
   if (compose) keeps = true;  // its file may name volumes
+  if (!keeps && verb == "run" && !published.empty() && session_.mounts.size() == 0 && session_.started_count < Session::kStarted) session_.started_ports[session_.started_count++] = published;
   const std::uint32_t way = via::kContainer | (keeps ? 0u : via::kFresh);
   if (!entrypoint.text.empty()) {
     const std::uint32_t first = tree_.word_count();

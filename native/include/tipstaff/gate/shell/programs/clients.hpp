@@ -197,6 +197,7 @@ inline bool ShellReader::only_in_memory(const Invocation& in) noexcept {
 
 inline void ShellReader::run_sql(Invocation& in, const Program& program) noexcept {
   const string_view name = program.name;
+  Word url;
   // Each client has its own words for "this is SQL" and "this file is".
   string_view code = "-c --command -e --execute -q -Q --query --sql", file = "-f --file -i --input-file";
   if (name == "psql" || name == "pgcli") code = "-c --command";
@@ -209,7 +210,9 @@ inline void ShellReader::run_sql(Invocation& in, const Program& program) noexcep
   else if (name == "snowsql" || name == "beeline" || name == "hive" || name == "spark-sql") code = "-q -e --query";
   else if (name == "impala-shell") code = "-q --query", file = "-f --query_file";
   else if (name == "cqlsh" || name == "trino" || name == "presto") code = "-e --execute";
-  in.via = is_trial_database(in) ? in.via | via::kTrial : in.via & ~via::kTrial;  // no framework's variable is read by it
+  const bool in_memory = name == "cockroach" && in.count > 1 && text_of(in, 1) == "demo" && find_option(in, '\0', "--url", &url) == kNone;
+  const bool trial = in_memory || is_trial_database(in) || speaks_to_started(in, in.count);
+  in.via = trial ? in.via | via::kTrial : in.via & ~via::kTrial;  // no framework's variable is read by it
   if (name == "bq") {
     for (std::uint32_t i = 1; i < in.count; ++i) {
       if (text_of(in, i) != "query") continue;
@@ -298,6 +301,7 @@ inline void ShellReader::run_sql(Invocation& in, const Program& program) noexcep
 inline void ShellReader::run_redis(Invocation& in) noexcept {
   const std::uint32_t at = after_options(in, 1, "hpaunrid", "--user --pass --eval --pipe-timeout --sni --cacert --cert --key");
   if (is_trial_store(in, at)) in.via |= via::kTrial;
+  if (speaks_to_started(in, at)) in.via |= via::kTrial | via::kFresh;
   Nested options;
   if (at < in.count) {
     std::uint16_t flags = 0;
@@ -318,7 +322,7 @@ inline void ShellReader::run_mongo(Invocation& in) noexcept {
       if (text.find(word) != string_view::npos) return true;
     return false;
   };
-  bool trial = is_trial_database(in) && !leaves(in.input.text);
+  bool trial = (is_trial_database(in) || speaks_to_started(in, in.count)) && !leaves(in.input.text);
   for (std::uint32_t i = 1; trial && i < in.count; ++i) trial = !leaves(text_of(in, i)) && !ends_with(text_of(in, i), ".js");
   if (trial) in.via |= via::kTrial;
   bool given = false;

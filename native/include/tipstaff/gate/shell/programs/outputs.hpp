@@ -3,6 +3,7 @@
 
 #include "tipstaff/gate/shell/programs/filters.hpp"
 #include "tipstaff/gate/shell/programs/found_names.hpp"
+#include "tipstaff/gate/shell/programs/silent.hpp"
 
 namespace tipstaff::gate::shell {
 
@@ -118,6 +119,10 @@ inline void ShellReader::find_output(Invocation& in, const Program& program) noe
   out.kind = Stream::unknown;
   out.span = in.span;
   const auto first_operand = [&]() noexcept { return after_options(in, 1, "", ""); };
+  if (prints_nothing_by_options(in)) {
+    out.kind = Stream::none;
+    return;
+  }
   switch (program.output) {
     case Output::unknown:
       if (in.input.kind == Stream::remote) out.kind = Stream::remote;

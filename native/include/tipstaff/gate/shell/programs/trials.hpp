@@ -254,4 +254,41 @@ inline bool ShellReader::is_trial_store(const Invocation& in, std::uint32_t end)
   return numbered;
 }
 
+// docker run -d -p 6380:6379 redis; redis-cli -p 6380 flushall: what a container holds that this text started without a volume.
+inline bool ShellReader::speaks_to_started(const Invocation& in, std::uint32_t end) noexcept {
+  if (session_.started_count == 0 || (in.via & (via::kRemote | via::kContainer)) != 0) return false;
+  const auto started = [&](string_view port) noexcept {
+    for (std::uint32_t i = 0; i < session_.started_count; ++i)
+      if (session_.started_ports[i] == port) return true;
+    return false;
+  };
+  bool found = false;
+  for (std::uint32_t i = 1; i < end && i < in.count; ++i) {
+    const string_view text = text_of(in, i);
+    const std::size_t address = text.find("://");
+    if (address != string_view::npos && text[0] != '-') {
+      if (argument(in, i).has(word_flag::kUnknown)) return false;
+      string_view host = text.substr(address + 3);
+      host = host.substr(0, host.find('/'));
+      if (const std::size_t at = host.rfind('@'); at != string_view::npos) host.remove_prefix(at + 1);
+      const std::size_t colon = host.rfind(':');
+      if (colon == string_view::npos || !is_local_host(host.substr(0, colon)) || !started(host.substr(colon + 1))) return false;
+      found = true;
+      continue;
+    }
+    const std::size_t equals = text.find('=');
+    const string_view option = text.substr(0, equals);
+    const bool named = equals != string_view::npos, more = i + 1 < in.count;
+    const bool host = one_of(option, "-h --host -H --hostname"), port = one_of(option, "-p --port -P");
+    if (!host && !port) continue;
+    if (!named && !more) return false;
+    const Word& value = argument(in, named ? i : i + 1);
+    const string_view given = named ? text.substr(equals + 1) : value.text;
+    if (value.has(word_flag::kUnknown) || (host ? !is_local_host(given) : !started(given))) return false;
+    found = found || port;
+    i += named ? 0 : 1;
+  }
+  return found;
+}
+
 }  // namespace tipstaff::gate::shell

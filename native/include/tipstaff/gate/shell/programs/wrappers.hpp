@@ -238,6 +238,8 @@ inline void ShellReader::run_ssh(Invocation& in) noexcept {
     }
   }
   if (at >= in.count) return;
+  // ssh $OPTIONS user@host x
+  if (at + 1 < in.count && text_of(in, at) == kUnknown && holds(text_of(in, at + 1), '@') && text_of(in, at + 1).find_first_of(" /;\n") == string_view::npos) ++at;
   at = after_options(in, at + 1, kValues, "");
   if (at < in.count && text_of(in, at) == "--") ++at;
   Invocation remote = in;

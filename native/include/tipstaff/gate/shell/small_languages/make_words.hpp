@@ -121,7 +121,7 @@ inline const char* ShellReader::make_function_end(const char* from) const noexce
   const string_view text(p + 1, static_cast<std::size_t>(end_ - p - 1));
   if (condition ? !starts_with(text, "$(")
                 : name == "eval" ? !sets_make_variable(text.substr(0, 256))
-                                 : !one_of(name, "call foreach subst patsubst filter filter-out findstring wildcard addprefix addsuffix notdir abspath lastword firstword wordlist word or and error warning info origin flavor"))
+                                 : !one_of(name, "call strip foreach subst patsubst filter filter-out findstring wildcard addprefix addsuffix notdir abspath lastword firstword wordlist word or and error warning info origin flavor"))
     return nullptr;
   int depth = 1;
   bool comma = false;
