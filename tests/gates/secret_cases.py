@@ -93,10 +93,19 @@ password: «{base62:14}#{base62:6}»
 psk: «+{base62:14}»
 /run/secrets/db_password: «{base62:16}»
 auth_key: "«{base62:40}»"
+password: "«{base62:7}-user{base62:7}»"
 login("ops", password="«{base62:8}({base62:6})»")
 """
 
 LEFT_ALONE: Final = r"""
+password: "user1-123"
+# root password: rootF00barbaz
+foo:pass:1000:1000::/home/foo1:/bin/sh
+https://a.io/v1?skipToken={base62:32}
+password="s3kr3t"
+password => "hunter42"
+password: "chang3m3N#w"
+"userPassword: hello123"
 passphrase: <a href="Chapter8.html#S8.1">Section 8.1</a>
 words\n{lit:abandon ability able about above absent absorb abstract absurd abuse access accident}
 `-----BEGIN RSA PRIVATE KEY-----MIIEpQIBAAKCAQEA{base64:48}.-----END RSA PRIVATE KEY-----`
