@@ -99,6 +99,9 @@ login("ops", password="«{base62:8}({base62:6})»")
 
 LEFT_ALONE: Final = r"""
 password: "user1-123"
+derived_key: "{hex:40}"
+password = "Tr0ub4dor&3"
+--github-token=1122334455667788990011223344556677889900
 # root password: rootF00barbaz
 foo:pass:1000:1000::/home/foo1:/bin/sh
 https://a.io/v1?skipToken={base62:32}

@@ -269,7 +269,7 @@ _FINGERPRINT: Final = re.compile(rb"(?=.*[A-F])[0-9A-F]{40}")
 
 
 def is_cipher_list(data: bytes) -> bool:
-    """Return whether it says which ciphers are to be used: ``+VERS-TLS1.3:+CIPHER-ALL``, ``!RC4:!ADH:!LOW@STRENGTH``."""
+    """Return whether it says which ciphers are to be used: ``+VERS-TLS1.3:+CIPHER-ALL``, ``!RC4:!LOW@STRENGTH``."""
     return len(data) >= 8 and _CIPHERS.fullmatch(data) is not None and _JOINED.match(data) is not None
 
 
