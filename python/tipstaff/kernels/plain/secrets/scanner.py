@@ -171,7 +171,9 @@ def _assigned(table: Table, number: int, text: bytes, *, wary: bool) -> Iterator
                 if shaped is None:
                     continue
                 stop = shaped.end()
-                if stop < end and (text[stop] in b"-_+/=." or text[stop] in letters.LETTER or text[stop] in letters.DIGIT):
+                if stop < end and (
+                    text[stop] in b"-_+/=." or text[stop] in letters.LETTER or text[stop] in letters.DIGIT
+                ):
                     continue
                 end = stop
                 if not _shape_holds(table, rule, text, text[start:end], (start, end), wary=wary):
