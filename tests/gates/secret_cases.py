@@ -86,9 +86,53 @@ docker login -u a -p «{base62:20}» r.io
 svc:«{base62:14}»@tcp(db:3306)/app
 password: «hunter22»
 - name: API_TOKEN\n  value: "«{base62:32}»"
+password: «{base62:14}#{base62:6}»
+«-----BEGIN RSA PRIVATE KEY-----\nMIIEpQIBAAKCAQEA{base64:48}\n{base64:64}\n{base64:64}\n-----END RSA PRIVATE KEY-----»
+("password", "«{base62:40}»"), ("user", "{hex:40}")
+("client_secret", "«{hex:40}»"), ("client_id", "{hex:40}")
+psk: «+{base62:14}»
+/run/secrets/db_password: «{base62:16}»
+auth_key: "«{base62:40}»"
+password: "«{base62:7}-user{base62:7}»"
+login("ops", password="«{base62:8}({base62:6})»")
 """
 
 LEFT_ALONE: Final = r"""
+password: "user1-123"
+derived_key: "{hex:40}"
+password = "Tr0ub4dor&3"
+--github-token=1122334455667788990011223344556677889900
+# root password: rootF00barbaz
+foo:pass:1000:1000::/home/foo1:/bin/sh
+https://a.io/v1?skipToken={base62:32}
+password="s3kr3t"
+password => "hunter42"
+password: "chang3m3N#w"
+"userPassword: hello123"
+passphrase: <a href="Chapter8.html#S8.1">Section 8.1</a>
+words\n{lit:abandon ability able about above absent absorb abstract absurd abuse access accident}
+`-----BEGIN RSA PRIVATE KEY-----MIIEpQIBAAKCAQEA{base64:48}.-----END RSA PRIVATE KEY-----`
+('password', '{hex:40}'),\n(UPASS, '{hex:40}'),
+("password", "{hex:16}", 1000, "{hex:16}"),
+/etc/passwd: {hex:32}
+should_pass("WinDLL('./_sqlite3.dll')")
+credentials.get("snmpV2cWrite")
+auth_key_management: ["SUITE-B-192"]
+pw.println("MatchType=[" + kind)
+priority = "NORMAL:+ECDHE-PSK:+PSK:+VERS-TLS1.3:+CIPHER-ALL"
+ciphers = "ALL:!aNULL:!PSK:!RC4:!ADH:!LOW@STRENGTH"
+fakeToken = "{base62:32}"
+dummy_password = "_web_form_{hex:12}"
+define("PRIVATEKEY_AUTH_MAGIC", "openssh-key-v1")
+password: "0x{hex:32}"
+GPG_KEY=E3FF2839C048B25C084DEBE9B26995E310250568
+passKeys:!1!==t.passKeys,passNode:t.passNode||!1,schema:1
+path = os.getenv("EXPORT_SECRET_PATH") or "/api/public/otel/v1/traces"
+Pass `-Dpamconfdir=no` to meson
+set_property(PASS_REGULAR_EXPRESSION "pass;Passed")
+password-protected: ECMA-376 Extensible
+token = "MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A{base64:120}"
+call system(cmd." -u ".s:Escape(fnamemodify(file,":p"),0))
  * @CMD_DEL_KEY: delete a key identified by %NL80211_ATTR_KEY_IDX
 #define OBJ_userPassword OBJ_X509,35L
 #define xmlSecCryptoAppKeyLoadMemory xmlSecGnuTLSAppKeyLoadMemory

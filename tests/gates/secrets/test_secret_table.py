@@ -10,7 +10,7 @@ import pytest
 
 from tipstaff.gates.secrets import packs
 from tipstaff.gates.secrets.packs import SecretPackError, SecretRule
-from tipstaff.gates.secrets.scanner import TABLE_FILE
+from tipstaff.gates.secrets.scanner import TABLE_FILE, Scanner, scan_secrets
 from tipstaff.gates.secrets.table import check_samples, compile_table
 from tipstaff.kernels import SecretTable
 from tipstaff.kernels.plain import secrets as plain_secrets
@@ -51,6 +51,8 @@ def test_a_rule_that_disagrees_with_a_sample_is_refused() -> None:
         ({"shape": "abc(", "id": "open"}, "ends too early"),
         ({"shape": "[0-9]{4,9}abc", "left": "[a-z]"}, "`left` does not hold"),
         ({"shape": "[0-9a]{4,9}abc"}, "its next byte could continue"),
+        ({"shape": "(a|b)(c|d)(e|f)(g|h)(i|j)(k|l)(m|n)(o|p)(q|r)(s|t)"}, "more than 640 ways"),
+        ({"shape": "x((a|b)(c|d)(e|f)(g|h)(i|j)(k|l)(m|n)(o|p)(q|r)(s|t))?"}, "more than 640 ways"),
         ({"left": "ab"}, "a border is one class"),
         ({"kind": "assign", "keys": ("ab",), "shape": ""}, "fewer than 3 letters"),
     ],
@@ -58,6 +60,13 @@ def test_a_rule_that_disagrees_with_a_sample_is_refused() -> None:
 def test_what_cannot_be_compiled_says_why(changes: dict[str, object], message: str) -> None:
     with pytest.raises(SecretPackError, match=message):
         compile_table([rule(**changes)], WORDS)
+
+
+def test_ways_after_what_is_looked_for_do_not_count() -> None:
+    """Nor is any of the ways lost: all 1,024 endings are found."""
+    shape = "acme_[0-9]{2,4}" + "".join(f"({a}|{b})" for a, b in zip("acegikmoqs", "bdfhjlnprt", strict=True))
+    scanner = Scanner(compile_table([rule(shape=shape)], WORDS))
+    assert all(scan_secrets(f"acme_1234{end}", scanner=scanner) for end in ("acegikmoqs", "bdfhjlnprt", "adehilmpqt"))
 
 
 def test_rules_of_one_name_are_refused() -> None:

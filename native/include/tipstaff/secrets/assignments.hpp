@@ -50,6 +50,26 @@ inline bool is_listed(Bytes text, std::size_t head, std::size_t end, bool tight,
   return tight || (lines && !upper) || (is_upper(given[0]) && is_upper(text[head]) && is_lower(byte_at(text, head + 1)));
 }
 
+inline constexpr std::size_t answers_reach = 240;
+
+// Whether a value is one of a list of known answers, as of tests of hashes: another string near it has as many hexadecimal
+// digits, ('password', '8f3b...'), ('passphrase', '1c0a...').
+inline bool is_answer(Bytes text, const Value& value) noexcept {
+  const std::size_t size = value.end - value.start;
+  if (size < 16 || !is_hexadecimal(text.part(value.start, value.end))) return false;
+  const std::size_t limit = least_of(text.size, value.end + answers_reach);
+  for (std::size_t at = value.start - least_of(value.start, answers_reach); at < limit;) {
+    std::size_t end = at;
+    while (end < limit && is_namely(text[end])) ++end;
+    if (end - at == size && at != value.start && at > 0 && one_of(text[at - 1], "\"'") && end < limit && text[end] == text[at - 1] &&
+        is_hexadecimal(text.part(at, end))) {
+      return true;
+    }
+    at = end + 1;
+  }
+  return false;
+}
+
 // The value that is given to the name around [start, end). `anywhere`: the name may be any, and ends
 // with the word; `named`: it is a provider's, and may be about anything.
 inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anywhere, bool named,
@@ -92,6 +112,9 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
   if ((before == ':' || before == '/') && at == named_end && byte_at(text, at) == ':' &&
       !is_space(byte_at(text, at + 1, ' '))) {
     return false;  // arn:aws:...:secret:name, types/pwd_data:anchor
+  }
+  if (before == '/' && at == named_end && byte_at(text, at) == ':' && head >= 5 && matches_at(text, head - 5, "/etc/")) {
+    return false;  // /etc/passwd: what is known of the file
   }
   const std::size_t gap = at;
   // Whether the name is about a secret, and none itself; asked last, for it takes longest.
@@ -203,6 +226,7 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
   const std::size_t length = out->end - out->start;
   if (byte == '=' && byte_at(text, sign + 1) == '=' && !out->quoted) return false;  // a comparison
   if (byte == '(' && is_uuid(text.part(out->start, out->end))) return false;  // credentials.retrieve("..."): a number
+  if (byte == ',' && lower(text[start]) == 'p' && is_answer(text, *out)) return false;
   if (byte == ',' && is_listed(text, head, named_end, at == after, *out)) return false;
   if (out->quoted) return true;
   std::size_t number = out->start;

@@ -87,8 +87,10 @@ inline bool is_location(Bytes data) noexcept {
     const Byte c = data[i];
     if (!is_namely(c) && !one_of(c, "/\\.-:")) return false;
     slashes += c == '/';
+    // /v1/ is a word of an address.
+    const bool version = i >= 2 && data[i - 1] == 'v' && data[i - 2] == '/' && (i + 1 == data.size || data[i + 1] == '/');
     ending = (ending && c != '/') || c == '.';
-    digits += is_digit(c);
+    digits += is_digit(c) && !version;
     capitals += is_upper(c);
     back = back || c == '\\';
     dot = dot || (c == '.' && colons == 0);
@@ -108,8 +110,20 @@ inline bool is_location(Bytes data) noexcept {
   return true;
 }
 
+// Whether it is a file and a place in it: Chapter4.html#S4.18.
+inline bool is_anchor(Bytes data, const Knowledge& known) noexcept {
+  std::size_t sign = 0;
+  while (sign < data.size && (is_namely(data[sign]) || one_of(data[sign], "-./"))) ++sign;
+  if (sign < 4 || sign + 1 >= data.size || data[sign] != '#') return false;
+  for (std::size_t i = sign + 1; i < data.size; ++i) {
+    if (!is_namely(data[i]) && !one_of(data[i], "-.")) return false;
+  }
+  const Bytes file = data.part(0, sign);
+  return known.list(file_endings).ends(file) && is_lower(file[sign - 1]) && is_lower(file[sign - 3]);
+}
+
 inline bool is_reference(Bytes data, const Knowledge& known) noexcept {
-  if (known.list(references).begins(data)) return true;
+  if (known.list(references).begins(data) || is_anchor(data, known)) return true;
   if (known.list(file_endings).ends(data)) {
     const Counts counts = counts_of(data);
     const bool shouted = counts.lower > 0 && is_upper(data[data.size - 1]);  // 3x8y.H: no ending of a file
@@ -302,8 +316,9 @@ inline bool has_form(Bytes data, const char* form) noexcept {
   return true;
 }
 
-// Whether it sets a variable or an option: GUILE_AUTO_COMPILE=0, attr_timeout=0.
+// Whether it sets a variable or an option: GUILE_AUTO_COMPILE=0, attr_timeout=0, -Dpamconfdir=no.
 inline bool is_setting(Bytes data) noexcept {
+  if (data.size > 2 && data[0] == '-' && data[1] == 'D') data = data.part(2, data.size);
   std::size_t at = 0;
   while (at < data.size && (is_lower(data[at]) || data[at] == '_')) ++at;
   if (at >= 3 && at + 1 < data.size && data[at] == '=' && is_alnum(data[at + 1])) return true;
@@ -334,6 +349,40 @@ inline bool is_number(Bytes data) noexcept {
   return at == data.size && at > power && at - power <= 3;
 }
 
+// Whether it is a call of a program on a string: WinDLL('./_sqlite3.dll').
+inline bool is_call(Bytes data) noexcept {
+  std::size_t at = 0;
+  while (at < data.size && (is_letter(data[at]) || one_of(data[at], "_."))) ++at;
+  return at >= 3 && at + 4 <= data.size && data[at] == '(' && one_of(data[at + 1], "\"'") && data[data.size - 1] == ')' &&
+         data[data.size - 2] == data[at + 1];
+}
+
+// Whether it says which ciphers are to be used, in capitals: +VERS-TLS1.3:+CIPHER-ALL, !RC4:!ADH:!LOW@STRENGTH.
+inline bool is_cipher_list(Bytes data) noexcept {
+  if (data.size < 8 || !one_of(data[0], "!+%-") || !is_letter(data[1])) return false;
+  bool joined = false;
+  for (std::size_t i = 1; i < data.size; ++i) {
+    const Byte c = data[i];
+    const bool sign = one_of(data[i - 1], "!+%-:");
+    if (is_lower(c) ? !(sign && i + 1 < data.size && is_upper(data[i + 1])) : !is_upper(c) && !is_digit(c) && !one_of(c, "!+%-:.@_")) {
+      return false;
+    }
+    joined = joined || (is_letter(c) && sign && i > 1) || c == '@';
+  }
+  return joined;
+}
+
+// Whether it is a fingerprint of a key or of a certificate: 40 hexadecimal digits in capitals.
+inline bool is_fingerprint(Bytes data) noexcept {
+  if (data.size != 40) return false;
+  bool letters = false;
+  for (std::size_t i = 0; i < data.size; ++i) {
+    if (!is_digit(data[i]) && !(data[i] >= 'A' && data[i] <= 'F')) return false;
+    letters = letters || is_upper(data[i]);
+  }
+  return letters;
+}
+
 // Whether what follows a first sign is a name, or not a password: *args, !vault, &anchor.
 inline bool is_marked_name(Bytes data) noexcept {
   const Counts counts = counts_of(data);
@@ -351,6 +400,7 @@ inline bool is_marked_name(Bytes data) noexcept {
 // its signature, words with escapes for blanks.
 inline bool is_harmless(Bytes data) noexcept {
   if (has_form(data, "0000-00-00T00:00") || is_rate(data) || is_number(data)) return true;
+  if (is_cipher_list(data) || is_fingerprint(data)) return true;
   std::size_t begin = 0, blanks = 0;
   if (data[0] == '*' && data.size == 41) begin = 1;
   if (data[0] == '#' && (data.size == 7 || data.size == 9)) begin = 1;
@@ -381,6 +431,8 @@ inline bool is_code(Bytes data, const Value& value, const Counts& counts) noexce
   for (std::size_t i = 0; i < data.size; ++i) {
     if (data[i] == '?' && i + 1 < data.size && data[i + 1] == '.') return true;
     lines += data[i] == '_';
+    // t.passNode||!1, opts.key&&opts.key
+    if (one_of(data[i], "|&") && dotted && named && i + 1 < data.size && data[i + 1] == data[i]) return true;
     if (data[i] == '=' && equals == 0) {
       if (dotted && named && i + 1 < data.size && is_letter(data[i + 1])) return true;
       ++equals;

@@ -124,16 +124,24 @@ inline bool after_escape(Bytes text, std::size_t at) noexcept {
 inline constexpr std::size_t context_before = 200;
 inline constexpr std::size_t context_after = 64;
 
-// Whether all words are of the list that wallets' mnemonics are made of, and it is not one that documents print.
+// Whether all words are of the list that wallets' mnemonics are made of, it is not one that documents print, and no part
+// of the list itself: the words of that are in order.
 inline bool is_mnemonic(Bytes data, const Knowledge& known) noexcept {
   if (known.list(wallet_samples).within(data)) return false;
+  Bytes previous = {data.data, 0};
+  bool ordered = true;
   for (std::size_t at = 0; at < data.size;) {
     const std::size_t start = at;
     while (at < data.size && !is_space(data[at])) ++at;
-    if (at > start && !known.list(wallet_words).equals(data.part(start, at))) return false;
+    const Bytes word = data.part(start, at);
+    if (at > start && !known.list(wallet_words).equals(word)) return false;
+    std::size_t same = 0;
+    while (same < word.size && same < previous.size && lower(word[same]) == lower(previous[same])) ++same;
+    if (at > start && same < previous.size) ordered = ordered && same < word.size && lower(word[same]) > lower(previous[same]);
+    if (at > start) previous = word;
     ++at;
   }
-  return true;
+  return !ordered;
 }
 
 // Whether a secret of the right shape is one by what it is made of.
@@ -306,7 +314,16 @@ inline std::size_t find_dashes(Bytes text, std::size_t at, std::size_t end) noex
   return end;
 }
 
-inline constexpr std::size_t least_row = 32, whole_row = 60;
+inline constexpr std::size_t least_row = 32, whole_row = 60, cut_key = 140;
+
+// Whether a key says of itself that it is four times as long or more: documents print the first line of one.
+inline bool is_cut(Bytes body, std::size_t count) noexcept {
+  std::size_t at = 0;
+  while (at < 12 && at < body.size && !matches_at(body, at, "MII")) ++at;
+  Byte begin[6];
+  if (at == 12 || decode_base64(body.part(at, least_of(body.size, at + 8)), begin, 6) < 4) return false;
+  return begin[0] == 0x30 && begin[1] == 0x82 && (std::size_t{begin[2]} << 8 | begin[3]) > 3 * count;
+}
 
 // A private key in PEM form, also one that is cut short; `position` is that of `-----BEGIN `.
 inline void try_private_key(std::uint32_t number, const Rule& rule, Bytes text, std::size_t position,
@@ -350,7 +367,7 @@ inline void try_private_key(std::uint32_t number, const Rule& rule, Bytes text, 
   }
   std::size_t distinct = 0;
   for (const std::uint64_t word : seen) distinct += static_cast<std::size_t>(__builtin_popcountll(word));
-  if (count >= 40 && rows && distinct >= 12 && !placeholder_x && !holds(body, "...") && !holds(body, "${")) {
+  if (count >= 40 && rows && distinct >= 12 && !(ended && count < cut_key && is_cut(body, count)) && !placeholder_x && !holds(body, "...") && !holds(body, "${")) {
     if (!ended) {
       findings->add(position, last + 1, number, rule);
       return;

@@ -77,7 +77,8 @@ inline bool judged(Bytes data, const Value& value, Byte mode, const Knowledge& k
   if (data.size < 4 || data.size > (mode == judge_password ? 256u : 4096u)) return false;
   if (is_template(data) || is_reference(data, known) || is_sealed(data) || is_harmless(data)) return false;
   if (matches_at(data, 0, "&amp;") || matches_at(data, 0, "&lt;")) return false;  // what follows a tag
-  if (value.strict && (matches_at(data, 0, "\\x") || is_setting(data))) return false;
+  if (value.strict && (matches_at(data, 0, "\\x") || is_setting(data) || is_call(data))) return false;
+  if (mode == judge_password && matches_at(data, 0, "0x") && is_hexadecimal(data.part(2, data.size))) return false;  // a key, localized
   if (!value.quoted && matches_at(data, 0, "--")) return false;  // the next option
   if (!value.quoted) {
     if ((one_of(data[0], "!*&@") && is_marked_name(data)) || holds(data, "=>") || holds(data, "->")) return false;

@@ -6,9 +6,8 @@ over backwards.
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from tipstaff.gates.secrets.shapes import Choice, Literal, Node, Option, Repeat
@@ -20,6 +19,9 @@ FEWEST: Final = 3
 """Bytes of an anchor that must be known: the prefilter hashes so many."""
 
 MOST_ANCHORS: Final = 160
+MOST_PATHS: Final = 4 * MOST_ANCHORS
+"""Ways in which a shape may begin."""
+
 _COMPARED: Final = 8
 """Bytes of an anchor that are compared in one step."""
 
@@ -66,25 +68,52 @@ def both_cases(byte: int) -> frozenset[int]:
     return frozenset({ord(char.lower()), ord(char.upper())}) if byte < 128 else frozenset({byte})
 
 
-def paths_of(nodes: Sequence[Node]) -> Iterator[tuple[frozenset[int] | Repeat, ...]]:
-    """Yield the ways through a shape: sets of bytes for single places, `Repeat` where the length varies."""
-    steps: list[list[tuple[frozenset[int] | Repeat, ...]]] = []
+Path = tuple[frozenset[int] | Repeat, ...]
+
+
+def paths_of(nodes: Sequence[Node]) -> list[Path]:
+    """Return the beginnings of a shape: sets of bytes for single places, `Repeat` where the length varies.
+
+    A beginning ends where no later byte changes where it is looked for.
+
+    Raises
+    ------
+    ValueError
+        There are more than `MOST_PATHS` of them: those beyond would never be looked for.
+    """
+    paths: dict[Path, bool] = {(): False}  # each with whether it has ended
     for node in nodes:
+        if all(paths.values()):
+            break
+        steps: Sequence[Path]
         if isinstance(node, Literal):
-            steps.append([tuple(both_cases(byte) if node.folded else frozenset({byte}) for byte in node.data)])
+            steps = [tuple(both_cases(byte) if node.folded else frozenset({byte}) for byte in node.data)]
+        elif isinstance(node, Repeat) and node.least == node.most <= 400:
+            steps = [(node.members,) * node.least]
         elif isinstance(node, Repeat):
             fixed = (node.members,) * min(node.least, 12)
-            if node.least == node.most <= 400:
-                steps.append([(node.members,) * node.least])
-            else:
-                steps.append([(*fixed, Repeat(node.members, node.least - len(fixed), node.most - len(fixed)))])
+            steps = [(*fixed, Repeat(node.members, node.least - len(fixed), node.most - len(fixed)))]
         elif isinstance(node, Option):
-            inner = list(itertools.islice(paths_of(node.nodes), MOST_ANCHORS))
-            steps.append([*inner, ()])
+            steps = [*paths_of(node.nodes), ()]
         elif isinstance(node, Choice):
-            steps.append([path for choice in node.choices for path in paths_of(choice)])
-    for combined in itertools.islice(itertools.product(*steps), 4 * MOST_ANCHORS):
-        yield tuple(itertools.chain.from_iterable(combined))
+            steps = [path for choice in node.choices for path in paths_of(choice)]
+        else:
+            continue
+        longer: dict[Path, bool] = {}
+        for path, ended in paths.items():
+            for step in [()] if ended else steps:
+                joined = path + step
+                longer[joined] = ended or _is_anchored(joined)
+            if len(longer) > MOST_PATHS:
+                raise ValueError(f"the shape begins in more than {MOST_PATHS} ways")
+        paths = longer
+    return list(paths)
+
+
+def _is_anchored(path: Path) -> bool:
+    """Return whether what follows a beginning does not change where it is looked for."""
+    repeats = [at for at, item in enumerate(path) if isinstance(item, Repeat)]
+    return len(repeats) > 1 or (len(repeats) == 1 and best_start(path[: repeats[0]]) is not None)
 
 
 _WORTH_A_LOOK: Final = 0.1

@@ -167,7 +167,11 @@ class _Compiler:
     def anchor(self, number: int, rule: SecretRule, nodes: Sequence[Node]) -> None:
         seen: set[tuple[bytes, int, int]] = set()
         nodes = [node for node in nodes if not isinstance(node, Mark)]
-        for path in paths_of(nodes):
+        try:
+            paths = paths_of(nodes)
+        except ValueError as error:
+            raise SecretPackError(f"rule {rule.id}: {error}; split it into several rules") from None
+        for path in paths:
             found = anchor_of(path)
             if found is None:
                 raise SecretPackError(f"rule {rule.id}: the shape has no three known bytes in a row to look for")

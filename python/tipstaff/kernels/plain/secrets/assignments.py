@@ -106,6 +106,8 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
         return None
     if before in b":/" and at == named_end and text[at : at + 1] == b":" and text[at + 1 : at + 2].strip():
         return None  # arn:aws:...:secret:name, types/pwd_data:anchor
+    if before == 0x2F and at == named_end and text[at : at + 1] == b":" and text[max(head - 5, 0) : head] == b"/etc/":
+        return None  # /etc/passwd: what is known of the file
     gap = at
     pair = PAIR.match(text, at)
     valued = pair.end() if pair is not None else default_value(text, at) if key_quote else 0
@@ -233,6 +235,8 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
         return None  # a comparison
     if found is not None and byte == 0x28 and is_uuid(text[found.start : found.end]):
         return None  # credentials.retrieve("..."): a number
+    if found is not None and byte == 0x2C and text[start] | 0x20 == 0x70 and _is_answer(text, found):
+        return None
     if found is not None and byte == 0x2C and _is_listed(text, head, named_end, found, tight=at == after):
         return None
     return found
@@ -241,6 +245,25 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
 _NUMBER: Final = re.compile(rb"[0-9]+:")
 _CAMEL: Final = re.compile(rb"[a-z][A-Z]")
 _LISTED: Final = re.compile(rb"[A-Za-z0-9_$]{1,23}")
+
+
+_ANSWER: Final = re.compile(rb"(?<=(['\"]))(?<![0-9A-Za-z_])[0-9A-Fa-f]+(?=\1)")
+_ANSWERS_REACH: Final = 240
+
+
+def _is_answer(text: bytes, value: Value) -> bool:
+    """Return whether a value is one of a list of known answers, as of tests of hashes.
+
+    Another string near it has as many hexadecimal digits: ``('password', '8f3b...'), ('passphrase', '1c0a...')``.
+    """
+    size = value.end - value.start
+    if size < 16 or _HEXADECIMAL.fullmatch(text, value.start, value.end) is None:
+        return False
+    near = _ANSWER.finditer(text, max(0, value.start - _ANSWERS_REACH), value.end + _ANSWERS_REACH)
+    return any(found.end() - found.start() == size and found.start() != value.start for found in near)
+
+
+_HEXADECIMAL: Final = re.compile(rb"[0-9A-Fa-f]+")
 
 
 def _is_listed(text: bytes, head: int, end: int, value: Value, *, tight: bool) -> bool:

@@ -62,13 +62,28 @@ def _is_mixed(data: bytes) -> bool:
 def is_reference(data: bytes, words: Words) -> bool:
     """Return whether it says where the value is, or is a name of a file."""
     folded = data.lower()
-    if any(folded.startswith(word) for word in words(REFERENCES)):
+    if any(folded.startswith(word) for word in words(REFERENCES)) or _is_anchor(data, words):
         return True
     counts = counts_of(data)
     shouted = counts.lower > 0 and data[-1] in UPPER  # 3x8y.H: no ending of a file
     if any(folded.endswith(word) for word in words(FILE_ENDINGS)) and 3 * counts.digit <= len(data) and not shouted:
         return True
     return ((data[0] in b"/~" or data.startswith(b"./")) and is_wordy(data)) or is_location(data)
+
+
+_VERSION: Final = re.compile(rb"(?<=/v)[0-9](?=/|\Z)")
+_ANCHOR: Final = re.compile(rb"([A-Za-z0-9_./-]{4,})#[A-Za-z0-9_.-]+")
+
+
+def _is_anchor(data: bytes, words: Words) -> bool:
+    """Return whether it is a file and a place in it: ``Chapter4.html#S4.18``."""
+    found = _ANCHOR.fullmatch(data)
+    return (
+        found is not None
+        and found[1].lower().endswith(tuple(words(FILE_ENDINGS)))
+        and found[1][-1] in LOWER
+        and found[1][-3] in LOWER
+    )
 
 
 def is_location(data: bytes) -> bool:
@@ -80,18 +95,19 @@ def is_location(data: bytes) -> bool:
     """
     if any(byte not in NAME and byte not in b"/\\.-:" for byte in data):
         return False
-    if data[0] == 0x2F and data.count(b"/") >= 2 and counts_of(data).digit == 0:
+    unversioned = _VERSION.sub(b"", data)  # /v1/ is a word of an address
+    if data[0] == 0x2F and data.count(b"/") >= 2 and counts_of(unversioned).digit == 0:
         return True
     if data.count(b"/") >= 2 and b"." in data[data.rfind(b"/") :]:
         return True
-    if data.count(b"/") >= 3 and not any(byte in DIGIT or byte in UPPER for byte in data):
+    if data.count(b"/") >= 3 and not any(byte in DIGIT or byte in UPPER for byte in unversioned):
         return True
     if data.count(b"/") >= 2 and data.endswith(b"/") and b"." in data.partition(b":")[0]:
         return True
     if b"/" not in data and len(data) > 3 and data[0] in LETTER and data[1:3] == b":\\":
         return True
     if b"\\" in data and b"/" not in data and (data[0] == 0x5C or data[0] in UPPER):
-        return counts_of(data).digit == 0
+        return counts_of(unversioned).digit == 0
     host, colon, port = data.rpartition(b":")
     return bool(colon) and 2 <= len(port) <= 5 and port.isdigit() and b"." in host and b":" not in host
 
@@ -231,12 +247,30 @@ _FIELD: Final = re.compile(rb"[a-z][a-z0-9_]*(?:\.[A-Za-z][A-Za-z0-9_]*)+")
 """The name of a field of something: ``ipmi.user.pwd``, ``mysql.caps.lp``."""
 _RATE: Final = re.compile(rb"\d+/[a-z0-9/,]*")
 _OPTION: Final = re.compile(rb"[a-z_]*=")
-_SETTING: Final = re.compile(rb"[A-Z_][A-Z0-9_]{2,}=|[a-z_]{3,}=[0-9A-Za-z]")
+_SETTING: Final = re.compile(rb"(?:-D)?(?:[A-Z_][A-Z0-9_]{2,}=|[a-z_]{3,}=[0-9A-Za-z])")
 
 
 def is_setting(data: bytes) -> bool:
-    """Return whether it sets a variable or an option: ``GUILE_AUTO_COMPILE=0``, ``attr_timeout=0``."""
+    """Return whether it sets a variable or an option: ``GUILE_AUTO_COMPILE=0``, ``attr_timeout=0``, ``-Dx=no``."""
     return _SETTING.match(data) is not None
+
+
+_CALL: Final = re.compile(rb"[A-Za-z_.]{3,}\((?s:(['\"]).*)\1\)")
+
+
+def is_call(data: bytes) -> bool:
+    """Return whether it is a call of a program on a string: ``WinDLL('./_sqlite3.dll')``."""
+    return _CALL.fullmatch(data) is not None
+
+
+_CIPHERS: Final = re.compile(rb"(?=[!+%-][A-Za-z])(?:[!+%:-][a-z](?=[A-Z])|[A-Z0-9!+%:.@_-])+")
+_JOINED: Final = re.compile(rb".+[!+%:-][A-Za-z]|.+@")
+_FINGERPRINT: Final = re.compile(rb"(?=.*[A-F])[0-9A-F]{40}")
+
+
+def is_cipher_list(data: bytes) -> bool:
+    """Return whether it says which ciphers are to be used: ``+VERS-TLS1.3:+CIPHER-ALL``, ``!RC4:!LOW@STRENGTH``."""
+    return len(data) >= 8 and _CIPHERS.fullmatch(data) is not None and _JOINED.match(data) is not None
 
 
 def is_marked_name(data: bytes) -> bool:
@@ -252,13 +286,18 @@ def is_harmless(data: bytes) -> bool:
     A time (``2025-09-22T07:01:06Z``), a number (``1.142857e-07``), MySQL's or PostgreSQL's hash of a password, a
     colour (``#03fccf``), an identifier made of a time (a UUID of version 1), a client token that Datadog publishes,
     the address of an Ethereum account, a number in hexadecimal digits, a JSON Web Token without its signature, words
-    with escapes for blanks, how often something may be (``20/m/ip,5/m/key``).
+    with escapes for blanks, how often something may be (``20/m/ip,5/m/key``), names of ciphers, a fingerprint.
     """
     if is_uuid(data) and data[14] == 0x31:
+        return True
+    if is_cipher_list(data) or _FINGERPRINT.fullmatch(data):
         return True
     if data.count(b"%20") >= 2 or (len(data) <= 24 and _RATE.fullmatch(data)):
         return True
     return _HARMLESS.match(data) is not None
+
+
+_EITHER: Final = re.compile(rb"(?=[A-Za-z0-9_]*\.)[A-Za-z0-9_.]*(?:\|\||&&)")
 
 
 def is_code(data: bytes, value: Value, counts: Counts) -> bool:
@@ -267,6 +306,8 @@ def is_code(data: bytes, value: Value, counts: Counts) -> bool:
     ``state?.key``, ``exports.Result=void``, a name that a statement assigns.
     """
     name, sign, rest = data.partition(b"=")
+    if _EITHER.match(data):  # t.passNode||!1, opts.key&&opts.key
+        return True
     if b"?." in data or (sign and rest[:1].isalpha() and b"." in name and all(b in NAME or b == 0x2E for b in name)):
         return True
     if _OPTION.fullmatch(data):  # password= log_file_name= ssl_key=

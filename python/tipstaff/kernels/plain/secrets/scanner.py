@@ -117,6 +117,7 @@ def _shape_holds(table: Table, rule: Rule, text: bytes, secret: bytes, span: tup
     if rule.check == 3 and (
         letters.holds_any(secret, table.words(letters.WALLET_SAMPLES))
         or not set(secret.lower().split()) <= set(table.words(letters.WALLET_WORDS))
+        or sorted(secret.lower().split()) == secret.lower().split()  # a part of the list itself
     ):
         return False
     if rule.context:
@@ -171,7 +172,9 @@ def _assigned(table: Table, number: int, text: bytes, *, wary: bool) -> Iterator
                 if shaped is None:
                     continue
                 stop = shaped.end()
-                if stop < end and (text[stop] in b"-_+/=." or chr(text[stop]).isalnum()):
+                if stop < end and (
+                    text[stop] in b"-_+/=." or text[stop] in letters.LETTER or text[stop] in letters.DIGIT
+                ):
                     continue
                 end = stop
                 if not _shape_holds(table, rule, text, text[start:end], (start, end), wary=wary):
@@ -190,6 +193,19 @@ _LABEL: Final = re.compile(rb"(?=(-----BEGIN ([A-Za-z0-9 ]{0,80}+)-----))")
 _ROW: Final = re.compile(rb"[A-Za-z0-9+/=]{32,}")
 """A line of a key; code that only names the label has none: ``key.startswith("-----BEGIN PRIVATE KEY-----")``."""
 _BASE64: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=")
+
+
+_CUT_KEY: Final = 140
+_SIZED: Final = re.compile(rb"(?s).{0,11}?(MII[A-Za-z0-9+/]{3})")
+
+
+def _is_cut(body: bytes, count: int) -> bool:
+    """Return whether a key says of itself that it is four times as long or more: documents print its first line."""
+    sized = _SIZED.match(body)
+    if sized is None:
+        return False
+    begin = base64.b64decode(sized[1] + b"AA")
+    return begin[:2] == b"\x30\x82" and int.from_bytes(begin[2:4], "big") > 3 * count
 
 
 def _private_keys(text: bytes, *, whole: bool) -> Iterator[tuple[int, int]]:
@@ -211,6 +227,7 @@ def _private_keys(text: bytes, *, whole: bool) -> Iterator[tuple[int, int]]:
             and b"..." not in body
             and b"${" not in body
             and b"xxxxxx" not in body.lower()
+            and not (ended and len(known) < _CUT_KEY and _is_cut(body, len(known)))
         ):
             if ended:
                 close = text.find(b"-----", body_end + 9, min(size, body_end + 96))

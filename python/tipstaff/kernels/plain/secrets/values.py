@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tipstaff.kernels.plain.secrets.forms import (
+    is_call,
     is_code,
     is_dated,
     is_harmless,
@@ -75,7 +76,9 @@ def judge(data: bytes, value: Value, mode: int, words: Words, logs: Sequence[int
         return False
     if is_harmless(data) or data.startswith((b"&amp;", b"&lt;")):  # the latter follow a tag
         return False
-    if value.strict and (data.startswith(b"\\x") or is_setting(data)):
+    if value.strict and (data.startswith(b"\\x") or is_setting(data) or is_call(data)):
+        return False
+    if mode == PASSWORD and data.startswith(b"0x") and all(byte in HEX for byte in data[2:]):  # a key, localized
         return False
     if not value.quoted and data.startswith(b"--"):  # the next option
         return False
