@@ -193,8 +193,10 @@ class _Compiler:
         """
         if not triggers:
             return NOTHING
-        always = 0
-        whole = Trigger()
+        always = facts = via = 0
+        asked: set[str] = set()
+        firsts: set[tuple[int, int]] = set()
+        lasts: set[tuple[int, int]] = set()
         signs: dict[tuple[int, int], int] = {}
         needed: dict[int, int] = {}
         for number, trigger in enumerate(triggers):
@@ -202,7 +204,11 @@ class _Compiler:
             if trigger is None:
                 always |= bit
                 continue
-            whole |= trigger
+            facts |= trigger.facts
+            via |= trigger.via
+            asked |= trigger.present | trigger.valued
+            firsts |= trigger.firsts
+            lasts |= trigger.lasts
             for sign in trigger.signs:
                 signs[sign] = signs.get(sign, 0) | bit
             for need in _needs(trigger, options):
@@ -214,11 +220,10 @@ class _Compiler:
         records += [(signs[sign],) for sign in order] + [(pair_letters(sign),) for sign in order[ends:]]
         first, _ = self._image.shared("signs", records)
         begun = sum({1 << (one & 63) for one, _ in order[:ends]})
-        asked = whole.present | whole.valued
         record = (
-            *(always, whole.facts, whole.via),
+            *(always, facts, via),
             *self._image.shared("triggers", sorted(needed.items())),
-            *(first, ends, len(order), self._image.letters(whole.firsts), self._image.letters(whole.lasts)),
+            *(first, ends, len(order), self._image.letters(firsts), self._image.letters(lasts)),
             *(begun & 0xFFFFFFFF, begun >> 32),
             *(int(bool(options.add(sorted(asked)))), *options.signs(asked, self._image)),
         )
@@ -290,7 +295,7 @@ def _needs(trigger: Trigger, options: OptionNames) -> list[int]:
     """
     bits = trigger.facts | trigger.via << 32
     present, valued = (options.add(sorted(names)) for names in (trigger.present, trigger.valued))
-    plain = [number for number in range(64) if bits >> number & 1]
+    plain = [number for number in range(bits.bit_length()) if bits >> number & 1]
     return [*plain, *(64 + bit for bit in present), *(64 + OPTION_BITS + bit for bit in valued)]
 
 

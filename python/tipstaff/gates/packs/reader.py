@@ -14,6 +14,7 @@ from tipstaff.gates.packs.model import (
     MARKS,
     SEVERITIES,
     STYLES,
+    Condition,
     PackError,
     PackRule,
     Policy,
@@ -33,8 +34,8 @@ WIRING: Final = "wiring."
 """What the ids of the rules begin with that keep the gate itself in place."""
 
 _RULE_KEYS: Final = CONDITION_KEYS | {
-    "id", "programs", "any", "unless", "decision", "decide", "reason", "safer", "severity", "marks", "positives",
-    "negatives", "because", "enabled",
+    "id", "programs", "any", "unless", "unless_of", "decision", "decide", "reason", "safer", "severity", "marks",
+    "positives", "negatives", "because", "enabled",
 }  # fmt: skip
 
 
@@ -241,7 +242,7 @@ class _Reader(ConditionReader):
             programs=programs,
             base=self._conditions({key: value for key, value in data.items() if key in CONDITION_KEYS}),
             any_of=self._groups(data.get("any", []), "any"),
-            unless=self._groups(data.get("unless", []), "unless"),
+            unless=(*self._groups(data.get("unless", []), "unless"), *self._exceptions_of(data.get("unless_of", []))),
             decision=decision,
             rows=rows,
             selectors=selectors,
@@ -253,6 +254,15 @@ class _Reader(ConditionReader):
             positives=positives,
             negatives=negatives,
         )
+
+    def _exceptions_of(self, value: object) -> tuple[tuple[Condition, ...], ...]:
+        """Return the exceptions of rules that were read before."""
+        found: list[tuple[Condition, ...]] = []
+        for name in self._strings(value, "unless_of"):
+            if name not in self._policy.rules:
+                raise self._error(f"`unless_of`: no rule before it has the id {name!r}")
+            found.extend(self._policy.rules[name].unless)
+        return tuple(found)
 
     def _programs(self, value: object) -> tuple[str, ...]:
         """Return the programs of a rule: a word set stands for its names; made-up programs keep their sign."""

@@ -353,15 +353,6 @@ class GuardedPaths {
     return found;
   }
 
-  // `.github/**/*.md`: whether the folder is open, and what is meant there are files of another kind.
-  static bool means_other_files(const PathParts& path, std::uint32_t open) noexcept {
-    if (open + 1 >= path.count || !path.has_glob(path.part[open])) return false;
-    const std::string_view last = path.part[path.count - 1];
-    const std::size_t dot = last.rfind('.');
-    if (dot == std::string_view::npos || path.has_glob(last.substr(dot))) return false;
-    return ascii::one_of(last.substr(dot + 1), "md mdx markdown rst txt adoc html css scss yml yaml svg png");
-  }
-
   static Guarded by_name(const PathParts& path) noexcept {
     for (std::uint32_t i = 0; i < path.count; ++i) {
       const std::string_view name = path.part[i];
@@ -370,9 +361,9 @@ class GuardedPaths {
       for (const WiringFolder& one : kRegistrations) {
         if (!path.names(i, one.folder)) continue;
         if (last) return Guarded::holds_registration;
-        if (path.names_one_of(i + 1, one.entries) && !means_other_files(path, i + 1)) return Guarded::registration;
+        if (path.names_one_of(i + 1, one.entries) && !path.means_documents(i + 1)) return Guarded::registration;
       }
-      if (path.names(i, ".github") && path.names(i + 1, "hooks") && !means_other_files(path, i + 1)) return Guarded::registration;
+      if (path.names(i, ".github") && path.names(i + 1, "hooks") && !path.means_documents(i + 1)) return Guarded::registration;
       if (path.names(i, ".config") && path.names(i + 1, "opencode") &&
           path.names_one_of(i + 2, "plugin plugins opencode.json opencode.jsonc"))
         return Guarded::registration;

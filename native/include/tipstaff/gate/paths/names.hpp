@@ -53,11 +53,11 @@ inline bool is_wiring(const PathParts& path) noexcept {
     if (name[0] == '.' || pattern) {
       for (const WiringFolder& wiring : kWiringFolders) {
         if (!path.names(i, wiring.folder)) continue;
-        if (last || wiring.entries == "*" || path.names_one_of(i + 1, wiring.entries)) return true;
+        if (last || wiring.entries == "*" || (path.names_one_of(i + 1, wiring.entries) && !path.means_documents(i + 1))) return true;
       }
       if (path.names(i, ".git") && path.names(i + 1, "hooks")) return true;
       if (path.names(i, ".github") &&
-          (path.names(i + 1, "hooks") ||
+          ((path.names(i + 1, "hooks") && !path.means_documents(i + 1)) ||
            (path.names(i + 1, "copilot") && path.names_one_of(i + 2, "settings.json settings.local.json")))) {
         return true;
       }

@@ -125,6 +125,15 @@ struct PathParts {
     return glob && text.find_first_of("*?[") != std::string_view::npos;
   }
 
+  // `.github/**/*.md`: whether a folder is left open, and what is meant below it are documents and the like.
+  bool means_documents(std::uint32_t open) const noexcept {
+    if (open + 1 >= count || !has_glob(part[open])) return false;
+    const std::string_view last = part[count - 1];
+    const std::size_t dot = last.rfind('.');
+    if (dot == std::string_view::npos || has_glob(last.substr(dot))) return false;
+    return ascii::one_of(last.substr(dot + 1), "md mdx markdown rst txt adoc html css scss yml yaml svg png");
+  }
+
   // `name` in lower case.
   bool names(std::uint32_t index, std::string_view name) const noexcept {
     if (index >= count) return false;

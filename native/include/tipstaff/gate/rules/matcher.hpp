@@ -66,8 +66,8 @@ class Matcher : private CommandPaths {
     }
     Decision decision = decision_of(table, classes);
     if (!worse(decision, finding->decision)) return;
-    // What the line made itself is looked for last: only what would interrupt needs it.
-    if (rank(decision) > rank(Decision::warn) && is_of_tree() && made(word)) {
+    // What the line made itself is looked for last: only what is not allowed needs it.
+    if (is_of_tree() && made(word)) {
       decision = decision_of(table, classes |= path_class::kMade);
       if (!worse(decision, finding->decision)) return;
     }
