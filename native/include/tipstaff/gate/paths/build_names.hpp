@@ -88,7 +88,6 @@ inline bool is_build_by_words(std::string_view name, bool outer) noexcept {
   if (ascii::one_of(word, "tmp temp") || (name[start] == '-' && ascii::one_of(word, "dist coverage build"))) return true;
   if (name[end] != '.' && (ascii::one_of(last, "venv tmp temp") || (name[end] == '-' && last == "coverage") || ascii::ends_with(name, "-tmp-dir"))) return true;
   if (!outer) return false;
-  if (word == "test" && ascii::one_of(last, "website workspace sandbox repo install env run boot")) return true;  // what a test sets up
   return ascii::one_of(word, "build gen generated output") ||
          (name[end] != '.' && (ascii::one_of(last, "build output dist generated coverage artifacts") || (name[end] == '_' && last == "out")));
 }
