@@ -64,7 +64,7 @@ bool writes_again(const Tree& tree, const Command& next, string_view name) noexc
   const string_view script = words[at].text.substr(words[at].text.find_last_of('/') + 1);
   while (!name.empty() && (name[0] == '_' || name[0] == '.')) name.remove_prefix(1);
   if (name.size() > 3 && name.back() == 's') name.remove_suffix(1);
-  if (name.size() < 4 || script.size() < name.size()) return false;
+  if (name.size() < 4 || script.size() < name.size() || script.size() > 128) return false;
   bool makes = false;
   for (const string_view verb : {"build", "gen", "make", "create", "bundle", "compile", "update", "sync", "convert", "fetch", "download", "export", "write", "render"})
     makes = makes || ascii::starts_with(script, verb);
@@ -79,7 +79,7 @@ bool writes_again(const Tree& tree, const Command& next, string_view name) noexc
 
 // rm -f out/lua/*.lua && cpx 'src/*.lua' out/lua: files of one ending that are copied from elsewhere again.
 bool copies_again(const Tree& tree, const Command& asked, const Word& word, const Command& copy) noexcept {
-  if (!one_of(copy.program, "cpx cpx2 copyfiles ncp cpy") || copy.word_count < 2) return false;
+  if (!one_of(copy.program, "cpx cpx2 copyfiles ncp cpy") || copy.word_count < 2 || copy.word_count > 16) return false;
   const Word* const words = tree.arguments(copy);
   const Word& last = words[copy.word_count - 1];
   const std::size_t slash = word.text.rfind('/');

@@ -7,6 +7,7 @@
 
 #include "tipstaff/gate/engine.hpp"
 #include "tipstaff/gate/flow.hpp"
+#include "tipstaff/gate/judging/placeholders.hpp"
 #include "tipstaff/gate/judging/hidden_registrations.hpp"
 #include "tipstaff/gate/judging/typed_input.hpp"
 #include "tipstaff/gate/judging/typed_windows.hpp"
@@ -125,6 +126,7 @@ class CommandJudge {
     for (std::uint32_t i = 0; i < tree_.uncertainty_count(); ++i) {
       const Uncertainty& open = tree_.uncertainties()[i];
       if (open.settled || (statement_ && open.reason == Unresolved::syntax)) continue;
+      if (open.reason == Unresolved::syntax && ends_in_placeholder(text_, open.span)) continue;
       if (open.command != kNone && (tree_.command(open.command).via & via::kDefinition) != 0) continue;
       const std::string_view about = written_as(open);
       if (!say("@uncertain", name_of(open.reason), about, open.span, open.command)) silent(open.span, open.command);

@@ -52,7 +52,7 @@ inline constexpr std::string_view kBuildNames =
     ".ty_cache .uv_cache .numba_cache __marimo__ .marimo_cache .open-next .rspack .rsbuild .rslib .mfsu .swcrc.cache .babel_cache .vite-temp "
     ".vitest .vitest-cache .wxt .web-extension-artifacts web-ext-artifacts .histoire .storybook-cache __diff_output__ .firebase .devbox .direnv "
     "gpucache shadercache dawncache graphitedawncache .ksp .kapt generated-sources generated-test-sources .symlinks app.dill .hilt "
-    "blib pm_to_blib _generated _auto_examples auto_examples _backreferences gen_modules _autosummary jupyter_execute generated typedocs cache-dir commonjs cxx_repository ii_files ti_files .cask .eask .eldev .playwright-cli test_results test_output testoutput test_reports test_logs test-logs test-out test_out test-artifacts "
+    "blib pm_to_blib _generated _auto_examples auto_examples _backreferences gen_modules _autosummary jupyter_execute generated typedocs cache-dir commonjs cxx_repository ii_files ti_files .cask .eask .eldev __generated__ __output__ __outputs__ .generated .test-output .test-results .playwright-cli test_results test_output testoutput test_reports test_logs test-logs test-out test_out test-artifacts "
     // Simulators of hardware, test suites, native add-ons, stores of a test's servers.
     "inca_libs xcelium.d .simvision waves.shm ncverilog.log irun.log xrun.log xrun.history xrun.key ucdb_dir .objs .obj .prove prebuilds default.etcd "
     "testdir test_dir test-dir test_run test-run testrun testdb .coverage_html refman.pdf lcov_html html-out gh-pages-build";
@@ -81,7 +81,8 @@ inline bool is_build_by_words(std::string_view name, bool outer) noexcept {
   const std::size_t start = name.find_first_of("-_"), end = name.find_last_of("-_.");
   if (end == std::string_view::npos || end == 0) return false;
   const std::string_view last = name.substr(end + 1);
-  if (name[0] == '.') return ascii::one_of(last, "cache venv tmp temp") || ascii::ends_with(name, "-tmp-dir");
+  if (name[0] == '.')
+    return ascii::one_of(last, "cache venv tmp temp") || ascii::ends_with(name, "-tmp-dir") || ascii::one_of(name.substr(1, name.find_first_of("-_") - 1), "tmp temp venv cache");
   if (start == std::string_view::npos || start == 0) return false;
   const std::string_view word = name.substr(0, start);
   // Sources of how it is built: build-tools, docker-build.
@@ -153,7 +154,7 @@ inline bool is_build(const PathParts& path, std::uint32_t first) noexcept {
   for (std::uint32_t i = first; i < path.count; ++i) {
     const std::string_view name = path.part[i];
     if (path.has_glob(name)) {  // *.pyc is, Main*.class and build-* as well, build* may be anything
-      if (ascii::one_of(name, "build-* dist-* gen-* cmake-build-* cmake-build* bazel-* *-build *_build *output .coverage* .coverage.* .pytest* .mypy* .ruff* .tox* .nyc* .turbo* .hypothesis* *.run.xml *-blx.bib _minted* pythontex-files-* moc_*.cpp qrc_*.cpp cscope.* "
+      if (ascii::one_of(name, "build-* dist-* gen-* out-* coverage-* .cache-* .venv* .venv-* venv* venv-* cmake-build-* cmake-build* bazel-* *-build *_build *output .coverage* .coverage.* .pytest* .mypy* .ruff* .tox* .nyc* .turbo* .hypothesis* *.run.xml *-blx.bib _minted* pythontex-files-* moc_*.cpp qrc_*.cpp cscope.* "
                              "autom4te.* autom4te*.cache autoscan.* xrun.* irun.* xmsim.* ncsim.* simv* .nfs* .fuse_hidden* .ninja_* hs_err_pid* vgcore.* npm-debug.log* yarn-debug.log* yarn-error.log* capybara-*.html _resharper* *.dsym.zip"))
         return true;
       if (name.back() == '~' && name.find_first_of("?[") == std::string_view::npos) return true;
@@ -192,6 +193,7 @@ inline bool is_build(const PathParts& path, std::uint32_t first) noexcept {
     if (name.size() > 5 && ascii::starts_with(name, "dist.")) return true;  // dist.module, dist.es5
     if (is_scratch_name(name) || all_are_build(name, outer) || is_build_by_words(name, outer) || (i == first && is_release(name))) return true;
     if (outer && ascii::one_of(name, "output outputs gen")) return true;
+    if (i > first && name == "gen" && path.names_one_of(i - 1, "api apis proto protos grpc")) return true;
     if (path.names_one_of(i, "doc docs documentation manual") && path.names_one_of(i + 1, "html xhtml latex rtf xml")) return true;
     // What a Debian package is packed from: debian/tmp/usr, debian/NAME/etc.
     if (path.names(i, "debian") && i + 2 < path.count && path.names_one_of(i + 2, "usr etc var run lib bin sbin opt debian")) return true;
