@@ -52,7 +52,7 @@ inline constexpr std::string_view kBuildNames =
     ".ty_cache .uv_cache .numba_cache __marimo__ .marimo_cache .open-next .rspack .rsbuild .rslib .mfsu .swcrc.cache .babel_cache .vite-temp "
     ".vitest .vitest-cache .wxt .web-extension-artifacts web-ext-artifacts .histoire .storybook-cache __diff_output__ .firebase .devbox .direnv "
     "gpucache shadercache dawncache graphitedawncache .ksp .kapt generated-sources generated-test-sources .symlinks app.dill .hilt "
-    "blib pm_to_blib _generated _auto_examples auto_examples _backreferences gen_modules _autosummary jupyter_execute generated typedocs cache-dir commonjs cxx_repository ii_files ti_files .cask .eask .eldev __generated__ __output__ __outputs__ .generated .test-output .test-results .playwright-cli test_results test_output testoutput test_reports test_logs test-logs test-out test_out test-artifacts "
+    "blib pm_to_blib _generated _auto_examples auto_examples _backreferences gen_modules _autosummary jupyter_execute generated typedocs cache-dir commonjs cxx_repository ii_files ti_files .cask .eask .eldev web_modules browser_modules .browser_modules __generated__ __output__ __outputs__ .generated .test-output .test-results .playwright-cli test_results test_output testoutput test_reports test_logs test-logs test-out test_out test-artifacts "
     // Simulators of hardware, test suites, native add-ons, stores of a test's servers.
     "inca_libs xcelium.d .simvision waves.shm ncverilog.log irun.log xrun.log xrun.history xrun.key ucdb_dir .objs .obj .prove prebuilds default.etcd "
     "testdir test_dir test-dir test_run test-run testrun testdb .coverage_html refman.pdf lcov_html html-out gh-pages-build";

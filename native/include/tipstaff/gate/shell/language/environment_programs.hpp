@@ -7,12 +7,13 @@ namespace tipstaff::gate::shell {
 
 namespace environment_programs {
 
-// Variables that hold any command at all, or one that takes away or sends.
+// Variables that hold any command at all, or one that destroys or sends. $GOTESTSUM_CMD says which one it is.
+constexpr string_view kCommand = "cmd command";
 constexpr string_view kAnyCommand =
-    "cmd cmds command commands payload code script scripts eval exec run args argv line input output result action actions step task job hook hooks tool prog program app "
+    "cmds commands payload code script scripts eval exec run args argv line input output result action actions step task job hook hooks tool prog program app "
     "clean cleanup remove delete destroy drop wipe purge prune rm kill stop reset uninstall teardown down deploy publish release push upload rollback undo migrate shutdown "
     "sudo su ssh remote prod production sql query psql mysql mongo redis kubectl helm terraform ansible aws gcloud az git docker podman shell sh bash zsh";
-// What a program is seldom told without taking something away, sending it off or running other code.
+// Words of arguments that delete, send or run other code.
 constexpr string_view kHarm =
     "delete del rm remove drop destroy wipe purge prune clean reset kill terminate uninstall push publish deploy apply exec eval truncate flush shutdown reboot halt format "
     "erase undo rollback revert restore down rmi nuke force recursive hard overwrite unlink shred rf fr sync upload release mirror migrate yes";
@@ -48,7 +49,7 @@ inline bool ShellReader::is_of_environment(const Invocation& in) noexcept {
   if (text.size() < 4 || text[0] != '$') return false;
   text.remove_prefix(1);
   if (text[0] == '{' && text.back() == '}') text = text.substr(1, text.size() - 2);
-  if (text.size() < 3 || !is_name(text) || session_.find(text) != nullptr || any_word(text, kAnyCommand)) return false;
+  if (text.size() < 3 || !is_name(text) || session_.find(text) != nullptr || any_word(text, kAnyCommand) || ascii::one_of(text, kCommand)) return false;
   for (const char c : text)
     if (ascii::lower(c) != c) continue;  // the environment's are written in capitals
     else if (ascii::is_letter(c)) return false;

@@ -3,7 +3,7 @@
 
 #include "tipstaff/gate/shell/programs/filters.hpp"
 #include "tipstaff/gate/shell/programs/found_names.hpp"
-#include "tipstaff/gate/shell/programs/silent.hpp"
+#include "tipstaff/gate/shell/redirections/silent.hpp"
 
 namespace tipstaff::gate::shell {
 
