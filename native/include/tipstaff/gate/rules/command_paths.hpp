@@ -45,12 +45,14 @@ class CommandPaths {
     // A chosen word is a copy: it is one of the command's own where its text is. Words are asked about in turn, so that it is
     // near the last one.
     if (&command == &command_) {
-      const std::uint32_t left = parsed_.count - last_asked_, end = last_asked_ + (left < kWords ? left : kWords);
+      // Options are not asked about; beyond kWords none is taken for one.
+      constexpr std::uint32_t kGap = kWords + 2;
+      const std::uint32_t left = parsed_.count - last_asked_, end = last_asked_ + (left < kGap ? left : kGap);
       for (std::uint32_t i = last_asked_; i < end; ++i) {
         const Word& own = parsed_.words[i];
         if (own.text.data() != word.text.data() || own.text.size() != word.text.size()) continue;
         last_asked_ = i;
-        if (i >= kWords) break;
+        if (i >= kWords) return classes_beyond(word);
         if (parsed_.readings[i].classes == kUnclassified) parsed_.readings[i].classes = classify_path(paths_, command, word);
         return parsed_.readings[i].classes;
       }
@@ -60,6 +62,15 @@ class CommandPaths {
       }
     }
     return classify_path(paths_, command, word);
+  }
+
+  // Of words that are too many for each to be remembered: the last one's, which padding repeats.
+  std::uint32_t classes_beyond(const Word& word) const noexcept {
+    if (beyond_.text != word.text || beyond_.flags != word.flags || beyond_classes_ == kUnclassified) {
+      beyond_ = word;
+      beyond_classes_ = classify_path(paths_, command_, word);
+    }
+    return beyond_classes_;
   }
 
   bool any_program(std::uint32_t first, std::uint32_t count, std::uint32_t start,
@@ -169,6 +180,8 @@ class CommandPaths {
   static constexpr std::uint32_t kFed = 512;    // commands before and after one that may feed it
 
   mutable std::uint32_t last_asked_ = 0;
+  mutable Word beyond_{};
+  mutable std::uint32_t beyond_classes_ = kUnclassified;
 };
 
 }  // namespace tipstaff::gate::rules
