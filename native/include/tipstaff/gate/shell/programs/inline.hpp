@@ -148,10 +148,12 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
   const bool empties_each = loops && holds_any(text, {"write!(", "write(", "writeFile", "writeString", "writeText", "spit "}) && holds_any(text, {", \"\")", ", '')", " \"\")", ".text = \"\""});
   const Writes writes(text);
   bool empty_text = holds_any(text, {"writeLines(character(", "writeLines(c()", "cat(NULL", "write(NULL", "write(character(", "write.csv(data.frame()", "write.table(data.frame()", "saveRDS(NULL", "saveRDS(list()", "write_csv(data.frame()", "write_csv(tibble()", "fwrite(data.table()"});
+  const bool lisp = one_of(program, "bb clojure clj guile sbcl racket hy chibi-scheme gosh ecl clisp ccl abcl mit-scheme chez scheme newlisp emacs emacsclient");
   bool pipes = false;  // a shell was started that reads what is written to it
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char quote = text[at];
     if (quote != '"' && quote != '\'' && quote != '`') continue;
+    if (quote != '"' && lisp) continue;  // '[a b], `(a ~b)
     std::size_t stop = at + 1;
     while (stop < text.size() && text[stop] != quote) stop += text[stop] == '\\' && stop + 1 < text.size() ? 2u : 1u;
     if (stop >= text.size()) break;

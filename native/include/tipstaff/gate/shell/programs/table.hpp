@@ -223,6 +223,8 @@ inline constexpr Row kRows[] = {
     {Handler::make, "make gmake"},
     {Handler::package, "npm yarn pnpm"},
     {Handler::just, "just"},
+    {Handler::build, "rake ant gradle mvn rmlint task go-task"},
+    {Handler::none, Output::compiled, "esbuild babel tsc swc"},
     {Handler::at, "at batch"},
     {Handler::crontab, "crontab"},
     {Handler::editor, "vim vi nvim ex view gvim ed less more ftp lftp dc bc"},
