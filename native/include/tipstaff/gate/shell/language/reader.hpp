@@ -282,6 +282,7 @@ class ShellReader {
   // shell/programs/build_tools.hpp
   void read_task_files(Invocation& in, string_view program) noexcept;
   void run_build(Invocation& in) noexcept;
+  bool read_curl_options(Invocation& in) noexcept;
   Stream output_of_compiler(const Invocation& in) noexcept;
 
   // shell/programs/carried.hpp

@@ -70,6 +70,52 @@ inline void ShellReader::run_build(Invocation& in) noexcept {
   run_carried(in);
 }
 
+// curl -K FILE, curl --config -: options, one a line, as `name = "value"` or as they are written in commands. They are read
+// as words of the command. False where they are not known.
+inline bool ShellReader::read_curl_options(Invocation& in) noexcept {
+  constexpr std::uint32_t kLines = 64;
+  std::uint32_t from = kNone, to = kNone;
+  Word file;
+  for (std::uint32_t i = 1; i < in.count && from == kNone; ++i) {
+    file = argument(in, i);
+    if (one_of(file.text, "-K --config") && i + 1 < in.count) file = argument(in, i + 1), from = i, to = i + 2;
+    else if (starts_with(file.text, "--config=")) file.text.remove_prefix(9), from = i, to = i + 1;
+    else if (starts_with(file.text, "-K") && file.text.size() > 2) file.text.remove_prefix(2), from = i, to = i + 1;
+  }
+  if (from == kNone) return false;
+  Stream source;
+  source.kind = Stream::file;
+  source.text = file.text;
+  source.span = file.span;
+  const Stream content = file.text == "-" ? in.input : load(source, in.cwd);
+  if (content.kind != Stream::known) return false;
+  const std::uint32_t first = tree_.word_count();
+  for (std::uint32_t i = 0; i < in.count; ++i)
+    if ((i < from || i >= to) && tree_.add_word(argument(in, i)) == kNone) return false;
+  string_view rest = content.text;
+  for (std::uint32_t lines = 0; !rest.empty() && lines < kLines; ++lines) {
+    const std::size_t newline = rest.find('\n');
+    string_view line = trim(rest.substr(0, newline));
+    rest = newline == string_view::npos ? string_view() : rest.substr(newline + 1);
+    if (line.empty() || line[0] == '#') continue;
+    const std::size_t end = line.find_first_of(" \t=:");
+    const string_view written = line.substr(0, end);
+    Word option;
+    option.span = file.span;
+    option.text = written[0] == '-' ? written : tree_.join(tree_.copy("--"), written);
+    if (tree_.add_word(option) == kNone) return false;
+    string_view value = end == string_view::npos ? string_view() : line.substr(end);
+    while (!value.empty() && holds(" \t=:", value[0])) value.remove_prefix(1);
+    if (value.empty()) continue;
+    option.text = unquoted_value(value);
+    option.flags = holds(option.text, kUnknownPart) ? word_flag::kUnknown : 0;
+    if (tree_.add_word(option) == kNone) return false;
+  }
+  const Stream none;
+  run_copied(in, first, tree_.word_count() - first, via::kEvaluated, &none);
+  return true;
+}
+
 // What a compiler prints of the project's own sources: esbuild x.ts | node. Not of what came from the network.
 inline Stream ShellReader::output_of_compiler(const Invocation& in) noexcept {
   Stream out;

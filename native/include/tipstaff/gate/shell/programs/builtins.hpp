@@ -92,7 +92,7 @@ inline void ShellReader::run_set(const Invocation& in) noexcept {
 inline void ShellReader::run_read(Invocation& in) noexcept {
   const std::uint32_t from = after_options(in, 1, "adinNptu", "");
   Stream input = in.input;
-  if (input.kind == Stream::file) input = load(input, in.cwd);
+  if (input.kind == Stream::file) input = load_secretly(input);
   Raw<Value, Session::kAlternatives> found;
   std::uint32_t count = 0;
   if (input.kind == Stream::known || input.kind == Stream::paths) {
