@@ -29,9 +29,9 @@ inline void ShellReader::read_task_files(Invocation& in, string_view program) no
       file.kind = Stream::file;
       file.text = value.text;
       file.span = value.span;
-      const Stream content = value.text == "-" ? in.input : load(file, in.cwd);
+      const Stream content = one_of(value.text, "- /dev/stdin") ? in.input : load(file, in.cwd);
       if (content.kind == Stream::remote) uncertain(Unresolved::remote_code, value.span, in.command);
-      else if (content.kind == Stream::known) read_loaded(in, content, program == "rake" ? Dialect::ruby : Dialect::prose);
+      else if (content.kind == Stream::known) read_loaded(in, content, program == "rake" ? Dialect::ruby : program == "gradle" ? Dialect::make : Dialect::prose);
     }
   }
 }

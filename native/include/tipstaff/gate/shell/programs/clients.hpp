@@ -42,6 +42,8 @@ inline void ShellReader::run_module(Invocation& in, std::uint32_t at) noexcept {
     }
   } else if (apart && one_of(module, "django flask alembic aerich celery dvc prefect mlflow IPython ipython")) {  // tools of the same name
     run_inner(in, at + 1, 0);
+  } else if (one_of(module, "code asyncio") && in.input.kind != Stream::none) {
+    nested_stream(in, in.input, options, Dialect::python);
   } else if (one_of(module, "cProfile profile trace pdb coverage viztracer pyinstrument memory_profiler line_profiler kernprof scalene runpy debugpy")) {
     for (std::uint32_t i = from; i < in.count; ++i) {
       if (!ends_with(text_of(in, i), ".py")) continue;

@@ -61,7 +61,7 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
       "rm_rf rm_rf! removeItem delete-directory RemoveAll remove_dir_all unlink removeDirectoryRecursive removePathForcibly deleteDir "
       "deleteRecursively rmtree remove_all RemoveAll deleteTree rm_r deleteDirectory removeTree remove_dir_contents delete_dir DeleteDirectory del_dir_r delete-tree "
       "delete-directory-tree delete-file-recursively removeDir confirm_recursive_rmdir dir_delete removeItemAtPathError "
-      "remove-all delete_directory_and_contents delete_directory_contents recursive_rm remove_tree";
+      "remove-all rmdir_all delete_directory_and_contents delete_directory_contents recursive_rm remove_tree";
   constexpr string_view kDeletesOne = "remove delete-file file.remove rm! removeFile deleteFile file_delete Remove sys-unlink delete_file";
   constexpr string_view kJoins = "paste paste0 string-append str concat format sprintf string concatenate glue strcat";
   const string_view program = in.command == kNone ? string_view() : string_view(tree_.command(in.command).program);  // a start-up file has no command

@@ -161,7 +161,7 @@ inline bool is_plain_sed(const Call& call) noexcept {
 
 // Modules of Python that run what follows them.
 inline constexpr string_view kRunningModuleList[] = {
-    "timeit", "cProfile", "profile", "trace", "pdb", "coverage", "viztracer", "pyinstrument", "memory_profiler", "line_profiler", "kernprof", "scalene", "runpy", "debugpy", "django", "flask", "alembic", "aerich", "celery", "dvc", "prefect", "mlflow", "IPython", "ipython",
+    "timeit", "cProfile", "profile", "trace", "pdb", "coverage", "viztracer", "pyinstrument", "memory_profiler", "line_profiler", "kernprof", "scalene", "runpy", "debugpy", "django", "flask", "alembic", "aerich", "celery", "dvc", "prefect", "mlflow", "IPython", "ipython", "code", "asyncio",
 };
 inline constexpr Names kRunningModules(kRunningModuleList);
 inline bool runs_code(const Call& call) noexcept {
