@@ -4,6 +4,7 @@
 #include "tipstaff/gate/paths/parts.hpp"
 #include "tipstaff/gate/paths/surrounding_paths.hpp"
 #include "tipstaff/gate/tree/ascii.hpp"
+#include "tipstaff/gate/tree/patterns.hpp"
 
 namespace tipstaff::gate::rules {
 namespace {
@@ -129,11 +130,46 @@ bool is_temporary_by_name(string_view written) noexcept {
   return temporary && more;
 }
 
+// cat part-*.txt > all.txt && rm part-*.txt: what goes was joined into another file of the folder before.
+bool joined_before(const Tree& tree, string_view text, std::uint32_t index, const Word& word) noexcept {
+  const Command& asked = tree.command(index);
+  if (asked.dialect != Dialect::shell || !word.has(word_flag::kGlob) || word.has(word_flag::kUnknown) || word.text.find_first_of("[{\\") != string_view::npos) return false;
+  const Command* write = nullptr;
+  constexpr std::uint32_t kNear = 4;
+  for (std::uint32_t i = index; i-- > 0 && index - i <= kNear;) {
+    const Command& other = tree.command(i);
+    if (other.program == "@write") {
+      if (write != nullptr || other.word_count == 0) return false;
+      write = &other;
+      continue;
+    }
+    if (other.program != "cat" || write == nullptr || other.carrier != asked.carrier || other.cwd != asked.cwd || other.via != (asked.via & ~via::kConditional)) return false;
+    string_view target = tree.arguments(*write)[0].text;
+    if (tree.arguments(*write)[0].has(word_flag::kUnknown) || target.empty() || target.find_first_of("~*?[") != string_view::npos || target.find("..") != string_view::npos || target[0] == '/') return false;
+    string_view pattern = word.text;
+    if (ascii::starts_with(target, "./")) target.remove_prefix(2);
+    if (ascii::starts_with(pattern, "./")) pattern.remove_prefix(2);
+    const auto fits = [pattern](std::size_t at, char letter, std::size_t* next) noexcept { return matches_shell_place<false>(pattern, at, letter, next); };
+    if (matches_stars(pattern, target, fits)) return false;  // it goes as well
+    const std::uint32_t end = write->span.end > other.span.end ? write->span.end : other.span.end;
+    if (end > asked.span.start || asked.span.start > text.size()) return false;
+    string_view between = text.substr(end, asked.span.start - end);
+    while (!between.empty() && ascii::is_blank(between.front())) between.remove_prefix(1);
+    while (!between.empty() && ascii::is_blank(between.back())) between.remove_suffix(1);
+    if (between != "&&") return false;
+    for (std::uint32_t w = 0; w < other.word_count; ++w)
+      if (tree.arguments(other)[w].text == word.text && tree.arguments(other)[w].has(word_flag::kGlob)) return true;
+    return false;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool MadeBefore::refilled(const Word& word) const noexcept {
   constexpr std::uint32_t kNear = 64;
   const Command& asked = tree.command(index);
+  if (joined_before(tree, text, index, word)) return true;
   if (word.has(word_flag::kUnknown))
     return word.has(word_flag::kEnvironment) && !word.has(word_flag::kGlob) && asked.dialect == Dialect::shell && word.span.start < word.span.end && word.span.end <= text.size() &&
            is_temporary_by_name(text.substr(word.span.start, word.span.end - word.span.start));

@@ -44,7 +44,7 @@ NOT_MADE = {
     "it may have been there": [
         "mkdir -p x && rm -rf x", "mkdir --parents x && rm -rf x", "mkdir -vp x && rm -rf x", "git init x && rm -rf x", "tar xf src.tgz && rm -rf src",
         "curl -O https://x.example/src.tgz && tar xf src.tgz && rm -rf src", "wget https://x.example/src && rm -rf src", "python -m venv x && rm -rf x",
-        "tar tf acme.tar && rm -rf acme", "tar xf acme.tar -C /srv && rm -rf acme", "unzip -l acme.zip && rm -rf acme",
+        "tar tf src.tar && rm -rf src", "tar xf acme.tar -C /srv && rm -rf acme", "unzip -l src.zip && rm -rf src",
         f"git clone --unheard-of {URL} x && rm -rf x", "git -C /srv clone U x && rm -rf x",
     ],
     "it may have failed": [
@@ -68,9 +68,9 @@ NOT_MADE = {
         "git clone U x && (cd y && rm -rf x)", "mkdir x && sudo -i rm -rf x", "mkdir x && sudo -D /srv rm -rf x", 'git clone U x && rm -rf "x "',
     ],
     "another name by then": [
-        "mkdir $A && rm -rf $B", 'mkdir "$X" && rm -rf "$X"', "for i in a b; do mkdir a && rm -rf $i; done", "X=x && mkdir a-$X && X=y && rm -rf a-$X",
-        "mkdir a-$X && read X && rm -rf a-$X", "mkdir a-$X && export X=y && rm -rf a-$X", 'mkdir a-$X && eval "X=y" && rm -rf a-$X', "mkdir a-$X && . ./env && rm -rf a-$X",
-        "mkdir a-${X:-b} && rm -rf a-${X:=c}", "mkdir a-$X && cd sub && rm -rf a-$X",
+        "mkdir $A && rm -rf $B", 'mkdir "$X" && rm -rf "$X"', "for i in a b; do mkdir a && rm -rf $i; done", "X=x && mkdir src-$X && X=y && rm -rf src-$X",
+        "mkdir src-$X && read X && rm -rf src-$X", "mkdir src-$X && export X=y && rm -rf src-$X", 'mkdir src-$X && eval "X=y" && rm -rf src-$X', "mkdir src-$X && . ./env && rm -rf src-$X",
+        "mkdir src-${X:-b} && rm -rf src-${X:=c}", "mkdir src-$X && cd sub && rm -rf src-$X",
     ],
     "something was put into it": [
         "mkdir x && mv src x && rm -rf x", "mkdir x && mv -t x src && rm -rf x", "mkdir x && mv --target-directory=x src && rm -rf x", "mkdir x && cd x && mv ../src . && cd .. && rm -rf x",
@@ -81,7 +81,7 @@ NOT_MADE = {
     ],
     "a link leads out of it": [
         "mkdir x && ln -s ../src x/l && rm -rf x/l/", "mkdir x && ln -s ../src x/l && rm -rf x/l/sub", "mkdir x && ln -s ../src x/l && cd x/l && rm -rf sub",
-        f"git clone {URL} x && rm -rf x/l/sub", f"git clone {URL} x && rm -rf x/l/", "mkdir x && ln -s ../src x && rm -rf x/",
+        f"git clone {URL} x && ln -s ../src x/l && rm -rf x/l/sub", f"git clone {URL} x && rm -rf x/src/sub", f"git clone {URL} x && rm -rf x/l/", "mkdir x && ln -s ../src x && rm -rf x/",
     ],
     "another repository": [
         "git clone U x && git reset --hard", "git clone U x && cd x && cd .. && git reset --hard", "git clone U x; cd x; git reset --hard", "mkdir x && cd x && git reset --hard",

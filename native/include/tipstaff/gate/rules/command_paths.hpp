@@ -77,7 +77,9 @@ class CommandPaths {
                    std::uint32_t Command::*next) const noexcept {
     for (std::uint32_t steps = 0; start != kNone && steps < kChain; ++steps) {
       const Command& other = tree_.command(start);
-      if (matches_any(image_, first, count, keeps_names(other) ? std::string_view("cut:names") : other.program)) return true;
+      // env $(cat .env) npm start: it is given them as words, by no pipe.
+      const bool variables = next == &Command::pipe_to && other.program == "env" && other.pipe_from == kNone;
+      if (matches_any(image_, first, count, variables ? std::string_view("env:variables") : keeps_names(other) ? std::string_view("cut:names") : other.program)) return true;
       start = other.*next;
     }
     return false;

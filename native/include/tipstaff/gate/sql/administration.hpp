@@ -39,6 +39,7 @@ inline bool Statements::create() noexcept {
   for (std::uint32_t i = 0; i < 12 && token().kind != Kind::end && !token().is_mark(';'); ++i) {
     if (token().is("replace")) replaces = true;
     if (token().is_one_of("temp temporary")) temporary = true;
+    if ((token().is("event") && !at_.peek().is("trigger")) || token().is("task")) return true;  // the server does what it holds by itself, soon
     if (token().is_one_of("function procedure proc trigger event rule package task")) {
       defining_ = true;
       texts_ = Texts::definition;

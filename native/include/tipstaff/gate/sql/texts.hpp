@@ -192,6 +192,10 @@ inline void Statements::word(const Token& now) noexcept {
     at_.advance();
     emit("delete", "node", at_.take_name(), start);
     moved_ = true;
+  } else if (now.is("job_action")) {
+    texts_ = Texts::code;  // DBMS_SCHEDULER.create_job(..., job_action => 'CODE')
+  } else if (now.is_one_of("cron timetable") && at_.peek().is_mark('.')) {
+    texts_ = Texts::code;  // pg_cron: cron.schedule('name', '* * * * *', 'CODE')
   } else {
     note_function(now.text);
   }

@@ -19,6 +19,18 @@ inline bool is_feared_name(string_view name) noexcept {
 // Variables that say which account or stage a tool of infrastructure works on.
 inline constexpr string_view kTargets = "AWS_PROFILE AWS_DEFAULT_PROFILE STAGE DEPLOY_ENV ENVIRONMENT ENV APP_ENV PULUMI_STACK CDK_ENV SST_STAGE CONVEX_DEPLOYMENT KUBECONFIG RAILS_ENV RACK_ENV MIX_ENV";
 
+// DOCKER_HOST=ssh://host: the containers of another machine.
+inline bool names_other_daemon(string_view name, const Value& value) noexcept {
+  if (!one_of(name, "DOCKER_HOST CONTAINER_HOST DOCKER_CONTEXT") || (value.flags & word_flag::kUnknown) != 0 || value.text.empty()) return false;
+  if (name == "DOCKER_CONTEXT") return !one_of(value.text, "default desktop-linux rootless colima orbstack");
+  string_view host = value.text;
+  if (!starts_with(host, "ssh://") && !starts_with(host, "tcp://")) return false;
+  host.remove_prefix(6);
+  if (const std::size_t user = host.find('@'); user != string_view::npos) host.remove_prefix(user + 1);
+  host = host.substr(0, host.find_first_of(":/"));
+  return !one_of(host, "localhost 127.0.0.1 0.0.0.0 docker dind host.docker.internal");
+}
+
 // name=value at pos_, before a command or alone.
 inline bool ShellReader::read_assignment(std::uint32_t mark) noexcept {
   if (tree_.pending() != mark || !is_name_start(*pos_)) return false;
@@ -256,7 +268,7 @@ inline void ShellReader::read_code_variable(string_view name, const Value& value
     options.via = via::kEvaluated;
     nested(in, tree_.join(tree_.join(tree_.copy(": \""), value.text), "\""), span, options);
   }
-  if (names_database(name) || (one_of(name, kTargets) && is_feared_name(value.text))) session_.names_environment = true;
+  if (names_other_daemon(name, value) || names_database(name) || (one_of(name, kTargets) && is_feared_name(value.text))) session_.names_environment = true;
   // Variables that switch checks off are said as a command, since rules look at nothing else.
   if (one_of(name, "HUSKY HUSKY_SKIP_HOOKS LEFTHOOK LEFTHOOK_EXCLUDE SKIP PRE_COMMIT_ALLOW_NO_CONFIG OVERCOMMIT_DISABLE "
                    "SKIP_SIMPLE_GIT_HOOKS GIT_CONFIG_KEY_0 GIT_CONFIG_PARAMETERS NODE_TLS_REJECT_UNAUTHORIZED "

@@ -320,6 +320,7 @@ inline void ShellReader::dispatch(Invocation& in, const Program& program) noexce
     case Handler::elsewhere: return run_elsewhere(in, program);
     case Handler::playbook: return run_playbook(in);
     case Handler::compiler: return run_compiler(in);
+    case Handler::build: return run_build(in);
     case Handler::alias: return run_stored_alias(in, program);
   }
 }

@@ -43,7 +43,16 @@ inline void ShellReader::read_compound(NodeKind kind, void (ShellReader::*body)(
     const WrittenFile* const made = session_.find_file(path.empty() ? given.text : path);
     if (made != nullptr && made->content.kind != Stream::file) given = made->content;
   }
-  if ((given.kind == Stream::known || given.kind == Stream::paths) && !stopped_) {
+  if (given.kind == Stream::file) {
+    const Stream content = load_secretly(given);  // while read -r x; do ...; done < .env
+    if ((content.flags & word_flag::kCredential) != 0) {
+      given = Stream{};
+      given.kind = Stream::unknown;
+      given.flags = word_flag::kCredential;
+    }
+  }
+  const bool secret = given.kind == Stream::unknown && (given.flags & word_flag::kCredential) != 0;
+  if ((given.kind == Stream::known || given.kind == Stream::paths || secret) && !stopped_) {
     // Its input is after it: now that it is known, the commands are read again, and that reading counts.
     const std::size_t size = static_cast<std::size_t>(body_end - start);
     if (size <= reader_.nested_bytes) {

@@ -334,7 +334,15 @@ inline void ShellReader::read_parameter(Pieces& pieces, bool quoted) noexcept {
     const Value result = edited(held, sign, value.text, (value.flags & word_flag::kUnknown) == 0);
     if ((result.flags & word_flag::kUnknown) == 0) return add_text(pieces, result.text, result.flags, quoted);
   }
-  add_unknown(pieces, word_flag::kMayBeEmpty, quoted);
+  // A part of a credential, unless it is a few letters that people recognise it by: ${TOKEN:0:4}.
+  std::uint16_t credential = (variable == nullptr && names_credential(name) ? word_flag::kCredential : 0) | (held.flags & word_flag::kCredential);
+  if (credential != 0 && sign == ":") {
+    const string_view part = one_text(operand).text;
+    const std::size_t colon_at = part.find(':');
+    const int letters = to_number(trim(colon_at == string_view::npos ? part.substr(part.find('-') == string_view::npos ? part.size() : part.find('-') + 1) : part.substr(colon_at + 1)));
+    if (letters > 0 && letters <= 8) credential = 0;
+  }
+  add_unknown(pieces, word_flag::kMayBeEmpty | credential, quoted);
 }
 
 }  // namespace tipstaff::gate::shell

@@ -224,6 +224,7 @@ class ShellReader {
 
   // shell/programs/wrappers.hpp and its neighbours
   void run_prefix(Invocation& in, const Program& program) noexcept;
+  bool sets_printed_variables(const Invocation& in, std::uint32_t at) noexcept;
   void run_env(Invocation& in) noexcept;
   void run_code_option(Invocation& in, const Program& program) noexcept;
   void run_joined(Invocation& in, const Program& program) noexcept;
@@ -277,6 +278,12 @@ class ShellReader {
   void set_package_scripts(Invocation& in, std::uint32_t from) noexcept;
   void run_stored_script(Invocation& in, string_view name, string_view code, Span span) noexcept;
   void run_stored_alias(Invocation& in, const Program& program) noexcept;
+
+  // shell/programs/build_tools.hpp
+  void read_task_files(Invocation& in, string_view program) noexcept;
+  void run_build(Invocation& in) noexcept;
+  bool read_curl_options(Invocation& in) noexcept;
+  Stream output_of_compiler(const Invocation& in) noexcept;
 
   // shell/programs/carried.hpp
   void run_carried(Invocation& in) noexcept;
@@ -333,6 +340,7 @@ class ShellReader {
   bool prints_filtered_list(const Invocation& in, Stream* out) noexcept;
   void prints_cache_folder(const Invocation& in, Stream* out) noexcept;
   void find_output(Invocation& in, const Program& program) noexcept;
+  void make_output(Invocation& in, const Program& program) noexcept;
 
   // The text of a span, as it is written; empty where it is not of this text.
   string_view source_of(Span span) const noexcept {

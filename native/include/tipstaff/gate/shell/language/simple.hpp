@@ -248,7 +248,8 @@ inline void ShellReader::read_simple() noexcept {
       if (tree_.command(i).fed && tree_.command(i).pipe_from == kNone) tree_.command(i).pipe_from = in.command;
   }
   // export $(grep -v '^#' .env | xargs): what is printed becomes variables, and is seen by nobody.
-  if (in.command != kNone && count == 2 && text_of(in, 0) == "export" && text_of(in, 1).size() == 1 && text_of(in, 1)[0] == kUnknownPart) {
+  const bool exported = count == 2 && text_of(in, 0) == "export" && text_of(in, 1).size() == 1 && text_of(in, 1)[0] == kUnknownPart;
+  if (in.command != kNone && (exported || (text_of(in, 0) == "env" && sets_printed_variables(in, 1) && !one_of(program_name(argument(in, 2)), "env printenv echo printf set export declare")))) {
     for (std::uint32_t i = before; i < in.command; ++i) {
       Command& inner = tree_.command(i);
       if (inner.carrier == in.carrier && (inner.via & via::kSubstitution) != 0 && inner.pipe_to == kNone) inner.pipe_to = in.command;

@@ -22,7 +22,7 @@ inline void ShellReader::read_word() noexcept {
     for (;;) {
       while (p < end_ && (class_of(*p) & byte_class::kSpecial) == 0) ++p;
       if (p == end_ || (class_of(*p) & byte_class::kEnds) != 0) {
-        if (p == start || (p < end_ && *p == '(')) break;
+        if (p == start || (p < end_ && *p == '(') || (p + 1 < end_ && *p == '<' && p[1] == '(' && p[-1] == '=')) break;
         Word word;
         word.text = string_view(start, static_cast<std::size_t>(p - start));
         word.span = span_of(start, p);
@@ -41,6 +41,11 @@ inline void ShellReader::read_word() noexcept {
   if (*start == '~') read_tilde(pieces);
   if (pos_ < end_ && (*pos_ == '<' || *pos_ == '>')) read_process_substitution(pieces);
   collect(pieces, Until::word, false);
+  // --option=<(command)
+  while (!stopped_ && pos_ + 1 < end_ && pos_ > start && pos_[-1] == '=' && *pos_ == '<' && pos_[1] == '(') {
+    read_process_substitution(pieces);
+    collect(pieces, Until::word, false);
+  }
   if (pos_ == start) ++pos_;  // always advance
   push_words(pieces, span_of(start, pos_));
   session_.scratch.cut(scratch);

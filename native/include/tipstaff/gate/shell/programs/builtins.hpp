@@ -92,7 +92,7 @@ inline void ShellReader::run_set(const Invocation& in) noexcept {
 inline void ShellReader::run_read(Invocation& in) noexcept {
   const std::uint32_t from = after_options(in, 1, "adinNptu", "");
   Stream input = in.input;
-  if (input.kind == Stream::file) input = load(input, in.cwd);
+  if (input.kind == Stream::file) input = load_secretly(input);
   Raw<Value, Session::kAlternatives> found;
   std::uint32_t count = 0;
   if (input.kind == Stream::known || input.kind == Stream::paths) {
@@ -115,6 +115,7 @@ inline void ShellReader::run_read(Invocation& in) noexcept {
   if (count == 0) {
     std::uint16_t flags = word_flag::kUnknown | word_flag::kMayBeEmpty;
     if (input.kind == Stream::remote) flags |= word_flag::kNetwork;
+    flags |= input.flags & word_flag::kCredential;
     found[count++] = Value{kUnknown, flags};
   }
   const bool one = from + 1 >= in.count;
@@ -140,7 +141,9 @@ inline void ShellReader::run_read(Invocation& in) noexcept {
         while (blank < line.size() && !session_.separates(line[blank])) ++blank;
         line = line.substr(0, blank);
       }
-      parts[n++] = Value{found[k].text == kUnknown ? kUnknown : line, found[k].flags};
+      // What is before the last name's part, as `IFS== read -r name value` has it, is a name.
+      const std::uint16_t kept = i + 1 < in.count ? static_cast<std::uint16_t>(~word_flag::kCredential) : static_cast<std::uint16_t>(~0u);
+      parts[n++] = Value{found[k].text == kUnknown ? kUnknown : line, static_cast<std::uint16_t>(found[k].flags & kept)};
     }
     session_.set(name, parts.data(), n, false, false);
   }

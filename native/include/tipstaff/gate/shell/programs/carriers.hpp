@@ -193,7 +193,7 @@ inline void ShellReader::run_kubectl(Invocation& in) noexcept {
   bool exec = false;
   for (std::uint32_t i = 1; i < in.count; ++i) {
     const string_view text = text_of(in, i);
-    if (one_of(text, "exec run debug")) exec = true;
+    if (one_of(text, "exec run debug") || (one_of(text, "job cronjob cj") && text_of(in, i - 1) == "create")) exec = true;
     if (text == "rsh") {
       // oc rsh POD COMMAND
       const std::uint32_t pod = after_options(in, i + 1, "ncs", "--namespace --container --shell");

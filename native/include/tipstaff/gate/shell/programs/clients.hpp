@@ -40,8 +40,10 @@ inline void ShellReader::run_module(Invocation& in, std::uint32_t at) noexcept {
     for (std::uint32_t i = after_options(in, from, "nrsu", "--number --repeat --setup --unit"); i < in.count; ++i) {
       code_word(in, argument(in, i), options, Dialect::python);
     }
-  } else if (apart && one_of(module, "django flask alembic aerich celery dvc prefect mlflow")) {  // tools of the same name
+  } else if (apart && one_of(module, "django flask alembic aerich celery dvc prefect mlflow IPython ipython")) {  // tools of the same name
     run_inner(in, at + 1, 0);
+  } else if (one_of(module, "code asyncio") && in.input.kind != Stream::none) {
+    nested_stream(in, in.input, options, Dialect::python);
   } else if (one_of(module, "cProfile profile trace pdb coverage viztracer pyinstrument memory_profiler line_profiler kernprof scalene runpy debugpy")) {
     for (std::uint32_t i = from; i < in.count; ++i) {
       if (!ends_with(text_of(in, i), ".py")) continue;

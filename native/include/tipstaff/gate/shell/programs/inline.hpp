@@ -61,7 +61,7 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
       "rm_rf rm_rf! removeItem delete-directory RemoveAll remove_dir_all unlink removeDirectoryRecursive removePathForcibly deleteDir "
       "deleteRecursively rmtree remove_all RemoveAll deleteTree rm_r deleteDirectory removeTree remove_dir_contents delete_dir DeleteDirectory del_dir_r delete-tree "
       "delete-directory-tree delete-file-recursively removeDir confirm_recursive_rmdir dir_delete removeItemAtPathError "
-      "delete_directory_and_contents delete_directory_contents recursive_rm remove_tree";
+      "remove-all rmdir_all delete_directory_and_contents delete_directory_contents recursive_rm remove_tree";
   constexpr string_view kDeletesOne = "remove delete-file file.remove rm! removeFile deleteFile file_delete Remove sys-unlink delete_file";
   constexpr string_view kJoins = "paste paste0 string-append str concat format sprintf string concatenate glue strcat";
   const string_view program = in.command == kNone ? string_view() : string_view(tree_.command(in.command).program);  // a start-up file has no command
@@ -148,10 +148,12 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
   const bool empties_each = loops && holds_any(text, {"write!(", "write(", "writeFile", "writeString", "writeText", "spit "}) && holds_any(text, {", \"\")", ", '')", " \"\")", ".text = \"\""});
   const Writes writes(text);
   bool empty_text = holds_any(text, {"writeLines(character(", "writeLines(c()", "cat(NULL", "write(NULL", "write(character(", "write.csv(data.frame()", "write.table(data.frame()", "saveRDS(NULL", "saveRDS(list()", "write_csv(data.frame()", "write_csv(tibble()", "fwrite(data.table()"});
+  const bool lisp = one_of(program, "bb joker nbb clojure clj guile sbcl racket hy chibi-scheme gosh ecl clisp ccl abcl mit-scheme chez scheme newlisp emacs emacsclient");
   bool pipes = false;  // a shell was started that reads what is written to it
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char quote = text[at];
     if (quote != '"' && quote != '\'' && quote != '`') continue;
+    if (quote != '"' && lisp) continue;  // '[a b], `(a ~b)
     std::size_t stop = at + 1;
     while (stop < text.size() && text[stop] != quote) stop += text[stop] == '\\' && stop + 1 < text.size() ? 2u : 1u;
     if (stop >= text.size()) break;

@@ -113,7 +113,14 @@ inline bool ShellReader::prints_filtered_list(const Invocation& in, Stream* out)
   return true;
 }
 
+// What turns a text around or writes it in other letters keeps a secret one: rev <<< "$TOKEN".
 inline void ShellReader::find_output(Invocation& in, const Program& program) noexcept {
+  make_output(in, program);
+  const bool turns = program.output == Output::reverse || program.output == Output::translate || program.output == Output::hex || program.output == Output::same || one_of(program.name, "base64 gbase64 fold sed tac cat gzip");
+  if (turns) in.output.flags |= in.input.flags & word_flag::kCredential;
+}
+
+inline void ShellReader::make_output(Invocation& in, const Program& program) noexcept {
   Stream& out = in.output;
   out = Stream{};
   out.kind = Stream::unknown;
@@ -132,6 +139,7 @@ inline void ShellReader::find_output(Invocation& in, const Program& program) noe
       prints_filtered_list(in, &out);
       return;
     case Output::empty: out.kind = Stream::none; return;
+    case Output::compiled: out = output_of_compiler(in); return;
     case Output::echo: out = output_of_echo(in); return;
     case Output::printf:
       out = in.count > 1 && text_of(in, 1) == "-v" ? Stream{} : output_of_printf(in);

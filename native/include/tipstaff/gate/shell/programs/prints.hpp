@@ -75,6 +75,7 @@ inline Stream ShellReader::output_of_echo(const Invocation& in) noexcept {
     Stream stream;
     stream.kind = (flags & word_flag::kNetwork) != 0 ? Stream::remote
                   : (flags & word_flag::kTrusted) != 0 ? Stream::trusted : Stream::unknown;
+    stream.flags = flags & word_flag::kCredential;
     stream.span = in.span;
     return stream;
   }

@@ -223,6 +223,8 @@ inline constexpr Row kRows[] = {
     {Handler::make, "make gmake"},
     {Handler::package, "npm yarn pnpm"},
     {Handler::just, "just"},
+    {Handler::build, "rake ant gradle mvn rmlint task go-task"},
+    {Handler::none, Output::compiled, "esbuild babel tsc swc"},
     {Handler::at, "at batch"},
     {Handler::crontab, "crontab"},
     {Handler::editor, "vim vi nvim ex view gvim ed less more ftp lftp dc bc"},
@@ -245,7 +247,7 @@ inline constexpr Row kRows[] = {
     {Handler::perl, "perl"},
     {Handler::ruby, "ruby jruby"},
     {Handler::inline_code, "lua lua5.1 lua5.2 lua5.3 lua5.4 luajit texluajit hy utop rscript raku clj jshell r julia groovy elixir erl ghc runghc guile sbcl osascript swift "
-     "scala kotlin gnuplot octave racket clojure bb ocaml nim crystal octave-cli matlab maxima gp gap scilab scilab-cli scilab-adv-cli wolframscript math csi "
+     "scala kotlin gnuplot octave racket clojure bb joker nbb csharprepl gore yaegi evcxr ocaml nim crystal octave-cli matlab maxima gp gap scilab scilab-cli scilab-adv-cli wolframscript math csi "
      "chibi-scheme gosh ecl clisp ccl abcl mit-scheme janet fennel factor gforth swipl gprolog yap pike jimsh texlua luau rep escript amm scala-cli raco newlisp jconsole "
      "dyalog apl chez scheme io qore falcon kotlinc-jvm jython-console rakudo littler frege eta idl gdl m4 erb "
      "pdflatex latex tex pdftex xelatex xetex lualatex luatex luahbtex latexmk tectonic j2 jinja2 jinjanate minijinja-cli ejs mustache handlebars hbs pug "

@@ -106,7 +106,7 @@ inline Trial ShellReader::trial_words(const Invocation& in) noexcept {
 
 // A variable that is set for one command alone: by env, sudo, cross-env, docker exec -e.
 inline void ShellReader::set_for_command(string_view name, const Value& value) noexcept {
-  if (!names_database(name)) return;
+  if (!names_database(name) && !names_other_daemon(name, value)) return;
   session_.names_environment = true;
   session_.set(name, &value, 1, false, false);
 }
@@ -137,6 +137,23 @@ inline void ShellReader::take_from_environment(Invocation& in, string_view progr
       for (std::uint32_t i = 0; i < in.count; ++i)
         if (tree_.add_word(argument(in, i)) == kNone) return;
       if (tree_.add_word(word) == kNone) return;
+      in.first = first;
+      ++in.count;
+      return;
+    }
+    return;
+  }
+  if (one_of(program, "docker docker-compose podman nerdctl")) {  // DOCKER_HOST=ssh://host docker rm x
+    for (const string_view name : {string_view("DOCKER_HOST"), string_view("CONTAINER_HOST"), string_view("DOCKER_CONTEXT")}) {
+      const Variable* const found = session_.find(name);
+      if (found == nullptr || found->count != 1 || !names_other_daemon(name, session_.values(*found)[0])) continue;
+      Word word = argument(in, 0);
+      word.text = tree_.join(tree_.copy(name == "DOCKER_CONTEXT" ? "--context=" : program == "podman" ? "--url=" : "--host="), session_.values(*found)[0].text);
+      word.flags = word_flag::kPseudo;
+      const std::uint32_t first = tree_.word_count();
+      if (tree_.add_word(argument(in, 0)) == kNone || tree_.add_word(word) == kNone) return;
+      for (std::uint32_t i = 1; i < in.count; ++i)
+        if (tree_.add_word(argument(in, i)) == kNone) return;
       in.first = first;
       ++in.count;
       return;

@@ -158,6 +158,20 @@ inline void ShellReader::run_prefix(Invocation& in, const Program& program) noex
   run_inner(in, at, program.via);
 }
 
+// env $(grep -v '^#' .env | xargs) PROGRAM: what a file of variables, or a tool for them, prints.
+inline bool ShellReader::sets_printed_variables(const Invocation& in, std::uint32_t at) noexcept {
+  if (at + 1 >= in.count || text_of(in, at + 1).empty() || text_of(in, at + 1)[0] == '-' || argument(in, at + 1).has(word_flag::kUnknown)) return false;
+  const Word word = argument(in, at);
+  if (word.text != kUnknown || word.has(word_flag::kNetwork) || !code_.verbatim || word.span.start < code_.origin.start) return false;
+  const std::size_t from = word.span.start - code_.origin.start, size = word.span.end - word.span.start;
+  if (from + size > code_.text.size()) return false;
+  const string_view written = code_.text.substr(from, size);
+  if (!starts_with(written, "$(") && !starts_with(written, "`")) return false;
+  for (const string_view net : {string_view("curl"), string_view("wget"), string_view("ssh "), string_view("nc ")})
+    if (written.find(net) != string_view::npos) return false;
+  return written.find("env") != string_view::npos;
+}
+
 inline void ShellReader::run_env(Invocation& in) noexcept {
   std::uint32_t i = 1;
   while (i < in.count) {
@@ -204,6 +218,8 @@ inline void ShellReader::run_env(Invocation& in) noexcept {
       ++i;
     } else if (const std::size_t body = text.find("=() {"); starts_with(text, "BASH_FUNC_") && body != string_view::npos) {
       nested(in, text.substr(body + 4), word.span, Nested{});  // a function that every shell below it has
+      ++i;
+    } else if (sets_printed_variables(in, i)) {
       ++i;
     } else {
       break;

@@ -84,6 +84,7 @@ inline void ShellReader::run_download(Invocation& in) noexcept {
   const string_view program = tree_.command(in.command).program;
   Word path;
   const bool curl = program == "curl";
+  if (curl && read_curl_options(in)) return;
   const char letter = curl || program == "aria2c" || program == "http" || program == "https" || program == "fetch" ? 'o' : 'O';
   const string_view name = curl ? "--output" : program == "wget" ? "--output-document" : "--out";
   if (find_option(in, letter, name, &path) != kNone && path.text != "-" && !path.text.empty()) {

@@ -161,7 +161,7 @@ inline bool is_plain_sed(const Call& call) noexcept {
 
 // Modules of Python that run what follows them.
 inline constexpr string_view kRunningModuleList[] = {
-    "timeit", "cProfile", "profile", "trace", "pdb", "coverage", "viztracer", "pyinstrument", "memory_profiler", "line_profiler", "kernprof", "scalene", "runpy", "debugpy", "django", "flask", "alembic", "aerich", "celery", "dvc", "prefect", "mlflow",
+    "timeit", "cProfile", "profile", "trace", "pdb", "coverage", "viztracer", "pyinstrument", "memory_profiler", "line_profiler", "kernprof", "scalene", "runpy", "debugpy", "django", "flask", "alembic", "aerich", "celery", "dvc", "prefect", "mlflow", "IPython", "ipython", "code", "asyncio",
 };
 inline constexpr Names kRunningModules(kRunningModuleList);
 inline bool runs_code(const Call& call) noexcept {
@@ -210,6 +210,10 @@ inline bool does_nothing(const Call& call) noexcept {
     case Handler::cloud: return is_plain_cloud(call);
     case Handler::tool: return !is(call.name, "wsl") && kToolVerbs.has(call.first(), call.first_hash);
     case Handler::sed: return is_plain_sed(call);
+    case Handler::build:
+      return !is(call.name, "rmlint") && carries_nothing(call) && call.none([](string_view text) noexcept {
+               return begins(text, "-Dexec.") || begins(text, "-e") || begins(text, "-E") || begins(text, "-p") || begins(text, "--execute") || is(text, "-");
+             });
     case Handler::compiler: return call.none([](string_view text) noexcept { return is(text, "-") || is(text, "/dev/stdin"); });
     case Handler::elsewhere: return is_plain_elsewhere(call);
     case Handler::alias: return !is(call.first(), "alias") && is_plain_elsewhere(call);

@@ -18,6 +18,7 @@ enum class Handler : std::uint8_t {
   tool,         // a command after a word of its own: poetry run
   cloud,        // shell code among the options of a tool for many machines
   elsewhere,    // a command for another machine, or code for an application's own shell, after some verb
+  build,        // of build tools: a program in a property, a file of tasks
   compiler,     // of sources that this very text wrote
   alias,        // gh alias set
   // Each of one program, or of those that take what it takes.
@@ -32,6 +33,7 @@ enum class Output : std::uint8_t {
   filter,   // part of what goes in
   same,     // what goes in
   trusted,  // code that is printed to be run
+  compiled,  // the project's own code
   // What these print.
   echo, printf, cat, base64, hex, reverse, translate, remote, pwd, dirname, basename, realpath, mktemp, which, git, find, list, yes,
 };
