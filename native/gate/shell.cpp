@@ -50,7 +50,7 @@
 #include "tipstaff/gate/shell/language/substitutions.hpp"
 #include "tipstaff/gate/shell/language/words.hpp"
 #include "tipstaff/gate/shell/programs/builtins.hpp"
-#include "tipstaff/gate/shell/programs/build_tools.hpp"
+#include "tipstaff/gate/shell/small_languages/build_tools.hpp"
 #include "tipstaff/gate/shell/programs/carried.hpp"
 #include "tipstaff/gate/shell/programs/carriers.hpp"
 #include "tipstaff/gate/shell/programs/clients.hpp"

@@ -279,7 +279,7 @@ class ShellReader {
   void run_stored_script(Invocation& in, string_view name, string_view code, Span span) noexcept;
   void run_stored_alias(Invocation& in, const Program& program) noexcept;
 
-  // shell/programs/build_tools.hpp
+  // shell/small_languages/build_tools.hpp
   void read_task_files(Invocation& in, string_view program) noexcept;
   void run_build(Invocation& in) noexcept;
   bool read_curl_options(Invocation& in) noexcept;
