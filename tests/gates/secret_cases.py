@@ -119,7 +119,7 @@ PayPal::LiveEnvironment.new('A{word:79}', '«E{word:79}»')
 curl -u "ops@acme.io/token:«{base62:40}»" https://acme.io
 Name splunk\n    Splunk_Token «{uuid}»
 transport: postmark\n  server_token: «{uuid}»
-key: '«{base62:20}»',\n  services: [['browserstack', {{}}]]
+user: 'ops',\n  key: '«{base62:20}»',\n  services: [['browserstack', {{}}]]
 https://a.logic.azure.com/workflows/x/invoke?sp=%2Ftriggers&sv=1.0&sig=«{word:43}»
 """
 
