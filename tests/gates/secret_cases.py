@@ -95,6 +95,32 @@ psk: «+{base62:14}»
 auth_key: "«{base62:40}»"
 password: "«{base62:7}-user{base62:7}»"
 login("ops", password="«{base62:8}({base62:6})»")
+Benutzer wartung, Kennwort «{base62:14}» – bitte nicht weitergeben
+Das Passwort für srv-01.acme.io lautet jetzt «{base62:14}»
+логин admin, пароль «{base62:6}_{base62:6}» , зайди
+Cambié la contraseña de root en 10.1.2.3: ahora es `«{base62:14}»`.
+wachtwoord «{base62:12}» graag niet delen
+şifresi «{base62:12}» oldu
+パスワード（本番）：«{base62:12}»
+パスワードは `«{base62:5}_{base62:6}_{base62:4}»` です
+비밀번호는 `«{base62:14}»` 입니다
+the password for root on db-01.acme.io is now «{base62:14}»
+new password for 10.0.0.4 -> «{base62:14}»
+router: user admin, password «{base62:14}» for now
+recovery phrase (the paper is in the safe):\n\n   «{lit:identify acquire cereal earth goddess lazy nose puzzle share three unveil wreck}»
+{{"wif": "«L{bitcoin:51}»"}}
+nsec = "«nsec1{bech32:58}»"
+<Password><Value>«{base62:14}»</Value><PlainText>true</PlainText></Password>
+<Pass encoding="base64">«{base64:20}»</Pass>
+<Password encrypted="false">«{base62:14}»</Password>
+<wsse:Password Type="http://docs.acme.io/wss#PasswordText">«{base62:7}!{base62:6}»</wsse:Password>
+smtpLogin :: (UserName, Password)\nsmtpLogin = ("robot@acme.io", "«{base62:14}»")
+PayPal::LiveEnvironment.new('A{word:79}', '«E{word:79}»')
+curl -u "ops@acme.io/token:«{base62:40}»" https://acme.io
+Name splunk\n    Splunk_Token «{uuid}»
+transport: postmark\n  server_token: «{uuid}»
+user: 'ops',\n  key: '«{base62:20}»',\n  services: [['browserstack', {{}}]]
+https://a.logic.azure.com/workflows/x/invoke?sp=%2Ftriggers&sv=1.0&sig=«{word:43}»
 """
 
 LEFT_ALONE: Final = r"""
@@ -299,4 +325,22 @@ Authorization: Bearer <token>
 Authorization: Bearer $TOKEN
 Authorization: Bearer ${{process.env.TOKEN}}
 authorization: Basic {{{{credentials}}}}
+Kennwort vergessen? Hier klicken
+Das Passwort steht in `/etc/App1/secret`
+La contraseña se guarda en `config.yaml1`
+пароль администратора2 изменён
+パスワードは `DB_PASSWORD_V2` に
+password on db-01.acme.io is required
+password for the user of 2.4 is PBKDF2
+"database_password": "EJ[1:{base64:43}=:{base64:32}:{base64:60}==]"
+<label for="password" class="x">Password1</label>
+<wsse:Password Type="http://x#PasswordDigest">{base64:27}=</wsse:Password>
+<Password><Value>%ADMIN_PASSWORD%</Value></Password>
+<Pass encoding="crypt" pubkey="x">{base64:40}</Pass>
+login :: (UserName, Password)\nlogin = ("user", "password")
+new HttpClient('https://api.acme.io/v1/users', 'application/vnd.acme+json')
+transport: postmark\n  message_id: {uuid}
+npub1{bech32:58}
+mnemonic: {lit:test test test test test test test test test test test junk}
+pixels = [151, 253, 108, 36, 117, 204, 148, 137, 186, 87, 228, 154]
 """

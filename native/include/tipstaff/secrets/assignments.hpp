@@ -9,6 +9,7 @@
 
 #include "tipstaff/secrets/assigned_values.hpp"
 #include "tipstaff/secrets/names.hpp"
+#include "tipstaff/secrets/prose.hpp"
 #include "tipstaff/secrets/test_vectors.hpp"
 #include "tipstaff/secrets/values.hpp"
 
@@ -172,6 +173,9 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
   } else if (byte >= 0x80 && is_wide_sign(text, at)) {  // 密码：x
     at = after_opening(text, skip_blanks(text, at + 3, 8));
     manner.colon = true;
+  } else if ((manner.spaced || byte >= 0x80) && !key_quote && !manner.flag && !anywhere && !one_of(before, "$/{") &&
+             foreign_value(text, text.part(start, end), at, known.list(foreign_names), out)) {
+    return !mentions();
   } else if (byte >= 0x80 && !key_quote && !anywhere &&
              (found = joined_copula(text, at, known.list(joined_copulas))) != 0) {
     return !mentions() && read_prose(text, found, out);

@@ -123,25 +123,30 @@ inline bool after_escape(Bytes text, std::size_t at) noexcept {
 
 inline constexpr std::size_t context_before = 200;
 inline constexpr std::size_t context_after = 64;
+inline constexpr std::size_t most_mnemonic = 256;
 
 // Whether all words are of the list that wallets' mnemonics are made of, it is not one that documents print, and no part
 // of the list itself: the words of that are in order.
 inline bool is_mnemonic(Bytes data, const Knowledge& known) noexcept {
-  if (known.list(wallet_samples).within(data)) return false;
-  Bytes previous = {data.data, 0};
+  Byte joined[most_mnemonic];  // the words with one blank between
+  std::size_t size = 0, previous = 0, last = 0;
   bool ordered = true;
   for (std::size_t at = 0; at < data.size;) {
-    const std::size_t start = at;
-    while (at < data.size && !is_space(data[at])) ++at;
-    const Bytes word = data.part(start, at);
-    if (at > start && !known.list(wallet_words).equals(word)) return false;
+    if (!is_letter(data[at])) {
+      ++at;
+      continue;
+    }
+    if (size != 0 && size < most_mnemonic) joined[size++] = ' ';
+    const std::size_t start = size;
+    while (at < data.size && is_letter(data[at]) && size < most_mnemonic) joined[size++] = lower(data[at++]);
+    if (size == most_mnemonic || !known.list(wallet_words).equals({joined + start, size - start})) return false;
     std::size_t same = 0;
-    while (same < word.size && same < previous.size && lower(word[same]) == lower(previous[same])) ++same;
-    if (at > start && same < previous.size) ordered = ordered && same < word.size && lower(word[same]) > lower(previous[same]);
-    if (at > start) previous = word;
-    ++at;
+    while (start + same < size && same < last && joined[start + same] == joined[previous + same]) ++same;
+    if (same < last) ordered = ordered && start + same < size && joined[start + same] > joined[previous + same];
+    previous = start;
+    last = size - start;
   }
-  return !ordered;
+  return !ordered && !known.list(wallet_samples).within({joined, size});
 }
 
 // Whether a secret of the right shape is one by what it is made of.

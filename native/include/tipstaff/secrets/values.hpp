@@ -40,10 +40,15 @@ inline bool is_password(Bytes data, const Value& value, const Counts& counts, bo
 }
 
 // Whether a word in prose is a password, and no name or number: two digits, letters, and capitals or signs; or a digit
-// among letters of both cases that follow no word.
+// among letters of both cases that follow no word; or a sign within letters of both cases that are no words.
 inline bool stands_out(Bytes data, const Counts& counts) noexcept {
-  bool marks = false;
-  for (std::size_t i = 0; i < data.size; ++i) marks |= one_of(data[i], "!@#$%^&*+?~");
+  bool marks = false, within = false;
+  for (std::size_t i = 0; i < data.size; ++i) {
+    if (!one_of(data[i], "!@#$%^&*+?~")) continue;
+    marks = true;
+    within = within || (i > 0 && i + 1 < data.size);
+  }
+  if (counts.digit == 0 && data.size >= 10 && counts.lower >= 2 && counts.upper >= 2) return within && !is_wordy(data);
   if (counts.digit == 0 || counts.lower == 0 || (counts.upper == 0 && !marks)) return false;
   return counts.digit >= 2 || (data.size >= 10 && !is_wordy(data));
 }

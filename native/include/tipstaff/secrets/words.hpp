@@ -105,6 +105,7 @@ enum List : std::uint32_t {
   wallet_words,
   wallet_samples,
   joined_copulas,
+  foreign_names,
   fixed_lists,
 };
 

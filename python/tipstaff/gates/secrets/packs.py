@@ -38,6 +38,7 @@ _ALPHABETS: Final = {
     "alpha": _UPPER + _LOWER,
     "base32": _UPPER + "234567",
     "bech": "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L",
+    "bech32": "qpzry9x8gf2tvdw0s3jn54khce6mua7l",
     "bitcoin": "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz",
     "upperhex": _DIGITS + "ABCDEF",
 }

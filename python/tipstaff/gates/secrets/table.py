@@ -58,6 +58,7 @@ _WORD_LISTS: Final = (
     "wallet_words",
     "wallet_samples",
     "joined_copulas",
+    "foreign_names",
 )
 _WITH_DOCUMENTED: Final = frozenset({"placeholder", "obvious"})
 """Lists that the samples of documentation belong to as well."""

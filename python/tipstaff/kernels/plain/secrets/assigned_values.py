@@ -1,4 +1,4 @@
-"""Reading the value that a name is given: quotes, calls, tags, prose, blocks of YAML, what ends it.
+"""Reading the value that a name is given: quotes, calls, tags, blocks of YAML, what ends it.
 
 It does the same as ``secrets/assigned_values.hpp``.
 """
@@ -14,19 +14,9 @@ from tipstaff.kernels.plain.secrets.names import BLANKS
 
 VALUE_REACH: Final = 1024
 QUOTES: Final = frozenset(b"\"'`")
-_ENDS_VALUE: Final = frozenset(b" \t\r\n\"'`,;<>)]}\\")
-WIDE_SIGNS: Final = ("：".encode(), "＝".encode())
+ENDS_VALUE: Final = frozenset(b" \t\r\n\"'`,;<>)]}\\")
 _WIDE_LEADS: Final = (b"\xef\xbc", b"\xe3\x80")
 """How the full-width signs begin that end a value: ``，`` and ``。``, ``」``."""
-_ELLIPSIS: Final = "…".encode()
-_OPENING: Final = tuple(mark.encode() for mark in "「『“„‘«»")
-
-
-def opening(text: bytes, at: int) -> int:
-    """Return what follows a quote that is not ASCII and opens."""
-    return at + next((len(mark) for mark in _OPENING if text.startswith(mark, at)), 0)
-
-
 _TYPE: Final = NAME | frozenset(b"&'<>[]|.*? ")
 PAIR: Final = re.compile(
     rb"(?:[ \t]{0,16}+(?:,|\r?\n)|[ \t]{1,16}+)[ \t]{0,40}+[\"']?"
@@ -72,7 +62,7 @@ def quote_at(text: bytes, at: int) -> int:
     return 0 if match is None else match.end() - at
 
 
-def _quoted(text: bytes, at: int, size: int) -> int:
+def quoted_end(text: bytes, at: int, size: int) -> int:
     """Return where the string ends whose opening quote of `size` bytes is at `at`, -1 if it does not."""
     quote = text[at : at + size]
     limit = min(len(text), at + size + VALUE_REACH)
@@ -137,76 +127,6 @@ def _wrapped_string(text: bytes, at: int, words: Words) -> tuple[int, bool]:
         if quote_at(text, at):
             return at, held
     return 0, False
-
-
-_PROSE_REACH: Final = 96
-
-
-def prose_value(text: bytes, at: int, words: Words) -> int:
-    """Return where the value begins of what people write, 0 where none does.
-
-    ``password is x``, ``password for the jump host: x``, ``password (prod): x``, ``password -> x``. Letters of
-    any language: ``contraseña del servidor es x``.
-    """
-    limit = min(len(text), at + _PROSE_REACH)
-    if text.startswith(b"-> ", at):
-        return blanks(text, at + 2, 8)
-    if text[at] == 0x28:
-        close = text.find(b"): ", at, limit)
-        return 0 if close < 0 or b"\n" in text[at:close] else blanks(text, close + 2, 8)
-    linked = False
-    first = at
-    for _ in range(7):
-        start = at
-        while at < limit and (text[at] in LETTER or text[at] >= 0x80) and not text.startswith(WIDE_SIGNS, at):
-            at += 1
-        word = text[start:at].lower()
-        if start < limit and text[start] == 0x3A and start > first:  # le mot de passe est : x
-            return blanks(text, start + 1, 8) if text[start + 1 : start + 2] == b" " else 0
-        if linked and word not in words(letters.COPULAS):
-            return start
-        if at == start or at >= limit:
-            return 0
-        if text[at] == 0x3A:
-            at += 1
-            return blanks(text, at, 8) if text[at : at + 1] == b" " else 0
-        if text[at] >= 0x80:
-            return blanks(text, at + 3, 8)
-        if text[at] != 0x20:
-            return 0
-        linked = word in words(letters.COPULAS)
-        at = blanks(text, at, 4)
-    return 0
-
-
-def read_prose(text: bytes, at: int) -> Value | None:
-    """Return a value in prose: a string, or up to the next blank without the signs that end a sentence.
-
-    Letters that are not ASCII end it: they are those of the sentence, as in ``パスワードはxです``.
-    """
-    at = opening(text, at)
-    mark = quote_at(text, at)
-    if mark:
-        end = _quoted(text, at, mark)
-        return Value(at + mark, end, True, True, True, True) if end > at + mark else None
-    end = at
-    while end < len(text) and end - at < VALUE_REACH and text[end] not in _ENDS_VALUE:
-        if text[end] >= 0x80 and not text.startswith(_ELLIPSIS, end):
-            break
-        end += 1
-    while end > at and text[end - 1] in b".:?":
-        end -= 1
-    return Value(at, end, False, True, True, False, prose=True) if end > at else None
-
-
-def joined_copula(text: bytes, at: int, words: Words) -> int:
-    """Return where the value begins after a copula that a language joins to the name, 0 where none is: ``密码是x``."""
-    sizes = [len(word) for word in words(letters.JOINED_COPULAS) if text.startswith(word, at)]
-    if not sizes:
-        return 0
-    at = blanks(text, at + max(sizes), 4)
-    at += next((len(sign) for sign in (*WIDE_SIGNS, b":") if text.startswith(sign, at)), 0)
-    return blanks(text, at, 8)
 
 
 def default_value(text: bytes, at: int) -> int:
@@ -282,12 +202,12 @@ def read_value(
         at += 1
         mark = quote_at(text, at)
     if mark:
-        end = _quoted(text, at, mark)
+        end = quoted_end(text, at, mark)
         if end < 0:
             if mark in {1, 3}:
                 return None
             end = at + mark
-            while end < size and end - at < VALUE_REACH and text[end] not in _ENDS_VALUE:
+            while end < size and end - at < VALUE_REACH and text[end] not in ENDS_VALUE:
                 end += 1
             mark_end = 0
         else:
@@ -306,7 +226,7 @@ def read_value(
         return Value(at, end, True, True, True, False) if at < end < size and text[end] == 0x3C else None
     end = at
     limit = min(size, at + VALUE_REACH)
-    while end < limit and text[end] not in _ENDS_VALUE:
+    while end < limit and text[end] not in ENDS_VALUE:
         if text[end] == 0x26 and (query or _next_field(text, end + 1)):
             break
         if query and text[end] == 0x23:

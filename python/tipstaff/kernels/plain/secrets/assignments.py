@@ -15,15 +15,10 @@ from tipstaff.kernels.plain.secrets.assigned_values import (
     PAIR,
     QUOTES,
     TYPED,
-    WIDE_SIGNS,
     blanks,
     blanks_and_lines,
     default_value,
-    joined_copula,
-    opening,
-    prose_value,
     quote_at,
-    read_prose,
     read_value,
     tag_value,
 )
@@ -40,6 +35,14 @@ from tipstaff.kernels.plain.secrets.names import (
     name_start,
     parts_hold,
     word_before,
+)
+from tipstaff.kernels.plain.secrets.prose import (
+    WIDE_SIGNS,
+    foreign_value,
+    joined_copula,
+    opening,
+    prose_value,
+    read_prose,
 )
 from tipstaff.kernels.plain.secrets.vectors import is_among_vectors, is_vector
 
@@ -166,6 +169,13 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
     elif byte >= 0x80 and text.startswith(WIDE_SIGNS, at):  # 密码：x
         at = opening(text, blanks(text, at + 3, 8))
         colon = True
+    elif (
+        (spaced or byte >= 0x80)
+        and not (key_quote or flag or anywhere)
+        and before not in b"$/{"
+        and (foreign := foreign_value(text, text[start:end], at, words)) is not None
+    ):
+        return foreign
     elif byte >= 0x80 and not key_quote and not anywhere and (joined := joined_copula(text, at, words)):
         return read_prose(text, joined)
     elif byte == 0x3E and (before == 0x3C or key_quote):

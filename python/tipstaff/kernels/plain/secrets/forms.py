@@ -152,9 +152,15 @@ def is_identifier(data: bytes, value: Value, counts: Counts) -> bool:
         return False
     if is_header(data, counts) or _FIELD.fullmatch(data) or _is_algorithm(data) or _NUMBERED.fullmatch(data):
         return True
-    if counts.other == lines and lines >= 2 and 5 * counts.digit <= size:
+    if counts.other == lines and lines >= 2 and 5 * counts.digit <= size and not _is_jumbled(data, counts):
         return True
     return data[0] == 0x2F and counts.digit == 0 and counts.other == lines + data.count(b"/")
+
+
+def _is_jumbled(data: bytes, counts: Counts) -> bool:
+    """Return whether letters in both cases and digits are of no words: ``cRNwa_1BgWjDV5_k``."""
+    letters, pronounceable = spoken(data)
+    return min(counts.lower, counts.upper, counts.digit) > 0 and 2 * pronounceable < letters
 
 
 def _is_parts(data: bytes) -> bool:
@@ -189,6 +195,8 @@ def _is_algorithm(data: bytes) -> bool:
 def _is_member(data: bytes, digits: int) -> bool:
     """Return whether a name with dots ends with pronounceable words: ``x25519.X25519PrivateKey``, ``a.Package.Dir``."""
     size = len(data)
+    if digits >= 3 and data[0] in UPPER and data[-1] in UPPER and data[-2] in LOWER:  # Velvet329.saffronY
+        return False
     start = size
     while start > 0 and data[start - 1] in LETTER:
         start -= 1

@@ -45,7 +45,8 @@ Words = Callable[[int], Sequence[bytes]]
     WALLET_WORDS,
     WALLET_SAMPLES,
     JOINED_COPULAS,
-) = range(13, 24)
+    FOREIGN_NAMES,
+) = range(13, 25)
 """Numbers of the lists."""
 
 

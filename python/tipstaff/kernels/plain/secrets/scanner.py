@@ -80,6 +80,19 @@ def says_pair(data: bytes, table: Table) -> bool:
     return address_password_holds(password, name, table)
 
 
+_MOST_MNEMONIC: Final = 256
+_WORD: Final = re.compile(rb"[a-z]+")
+
+
+def _is_mnemonic(secret: bytes, table: Table) -> bool:
+    """Return whether all words are of the list of BIP 39, no sample of documents and no part of the list itself."""
+    found = _WORD.findall(secret.lower())
+    joined = b" ".join(found)
+    if len(joined) >= _MOST_MNEMONIC or letters.holds_any(joined, table.words(letters.WALLET_SAMPLES)):
+        return False
+    return set(found) <= set(table.words(letters.WALLET_WORDS)) and sorted(found) != found
+
+
 def _shape_holds(table: Table, rule: Rule, text: bytes, secret: bytes, span: tuple[int, int], *, wary: bool) -> bool:
     """Return whether a secret of the right shape is one by what it is made of."""
     counts = letters.counts_of(secret)
@@ -114,11 +127,7 @@ def _shape_holds(table: Table, rule: Rule, text: bytes, secret: bytes, span: tup
         return False
     if rule.check == 4 and is_near_vectors(text, span[0], letters.Value(*span, True, True, True, False), table.words):
         return False
-    if rule.check == 3 and (
-        letters.holds_any(secret, table.words(letters.WALLET_SAMPLES))
-        or not set(secret.lower().split()) <= set(table.words(letters.WALLET_WORDS))
-        or sorted(secret.lower().split()) == secret.lower().split()  # a part of the list itself
-    ):
+    if rule.check == 3 and not _is_mnemonic(secret, table):
         return False
     if rule.context:
         start, end = span

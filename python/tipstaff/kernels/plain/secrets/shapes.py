@@ -62,6 +62,8 @@ def class_regex(bits: bytes) -> bytes:
     if negated:
         kept = set(members)
         members = [byte for byte in range(256) if byte not in kept]
+    if negated and not members:
+        return b"[\\x00-\\xff]"
     inner = bytearray()
     start = 0
     while start < len(members):

@@ -114,7 +114,7 @@ def judge(data: bytes, value: Value, mode: int, words: Words, logs: Sequence[int
     if counts.lower + counts.upper == 0 or counts.distinct < 5:
         return False
     random = is_random(data, counts, words)
-    if value.prose and not random and not _stands_out(data, counts):
+    if value.prose and not random and not stands_out(data, counts):
         return False
     if value.wrapped and (not random or all(byte in HEX for byte in data)):
         return False  # getString("password.label"), decode("1c0a")
@@ -142,12 +142,15 @@ def _is_dashed(data: bytes) -> bool:
     return data.count(b"-") >= 2 and is_dated(data)
 
 
-def _stands_out(data: bytes, counts: Counts) -> bool:
+def stands_out(data: bytes, counts: Counts) -> bool:
     """Return whether a word in prose is a password.
 
-    Two digits, small letters, and capitals or signs; or a digit among letters of both cases that follow no word.
+    Two digits, small letters, and capitals or signs; or a digit among letters of both cases that follow no word; or a
+    sign within letters of both cases that are no words.
     """
     marks = sum(byte in b"!@#$%^&*+?~" for byte in data)
+    if counts.digit == 0 and len(data) >= 10 and min(counts.lower, counts.upper) >= 2:
+        return any(byte in b"!@#$%^&*+?~" for byte in data[1:-1]) and not is_wordy(data)
     if counts.digit == 0 or counts.lower == 0 or counts.upper + marks == 0:
         return False
     return counts.digit >= 2 or (len(data) >= 10 and not is_wordy(data))
