@@ -6,6 +6,7 @@ layout is in `tipstaff.kernels.formats.secret_table`; ``secrets/table.hpp`` read
 
 from __future__ import annotations
 
+import bisect
 import itertools
 import math
 import struct
@@ -214,7 +215,8 @@ class _Compiler:
         for number, entries in enumerate(self.lists):
             # In the order of first bytes, with an index of them: a search looks at few words for each byte.
             ordered = sorted({entry.encode().lower() for entry in entries})
-            lists += struct.pack("<257H", *(count + sum(word[0] < first for word in ordered) for first in range(257)))
+            firsts = [word[0] for word in ordered]
+            lists += struct.pack("<257H", *(count + bisect.bisect_left(firsts, first) for first in range(257)))
             for word in ordered:
                 words += struct.pack("<IHH", len(self.names), len(word), number)
                 self.names += word
