@@ -113,10 +113,7 @@ string_view emptied_folder(string_view text) noexcept {
 
 // $TMP_CLONE, "${work_tmp}": a variable that nothing here sets and that is named after what is temporary; not $TMPDIR, which is all of it.
 bool is_temporary_by_name(string_view written) noexcept {
-  if (written.size() > 2 && written[0] == '"' && written.back() == '"') written = written.substr(1, written.size() - 2);
-  if (written.size() < 2 || written[0] != '$') return false;
-  written.remove_prefix(1);
-  if (written[0] == '{' && written.back() == '}') written = written.substr(1, written.size() - 2);
+  written = ascii::variable_in(written);
   bool temporary = false, more = false;
   for (std::size_t at = 0; at < written.size();) {
     std::size_t end = at;

@@ -120,4 +120,12 @@ constexpr std::string_view trim(std::string_view text) noexcept {
   return text;
 }
 
+// What is written of a variable, without what makes it one: NAME of $NAME, ${NAME}, "$NAME". Empty for other text.
+inline std::string_view variable_in(std::string_view written) noexcept {
+  if (written.size() > 2 && written[0] == '"' && written.back() == '"') written = written.substr(1, written.size() - 2);
+  if (written.size() < 2 || written[0] != '$') return {};
+  written.remove_prefix(1);
+  return written[0] == '{' && written.back() == '}' ? written.substr(1, written.size() - 2) : written;
+}
+
 }  // namespace tipstaff::gate::ascii

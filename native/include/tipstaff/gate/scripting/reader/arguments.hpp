@@ -135,13 +135,7 @@ inline void ScriptReader::argument(Arguments* arguments) noexcept {
 }
 
 inline void ScriptReader::arguments_of(Arguments* arguments) noexcept {  // at the opening parenthesis
-  const Seen outer_seen = seen_;
-  const bool outer_list = one_list_;
-  seen_.start = seen_.stop = 0;
-  one_list_ = false;
-  if (is_python()) look_ahead();
-  advance();
-  ++brackets_;
+  const Outside outside = enter_bracket();
   while (token_.kind != Kind::end && !token_.is(")")) {
     const std::size_t before = token_.start;
     if (token_.is("]") || (token_.is("}") && level_ < 2)) break;
@@ -151,8 +145,7 @@ inline void ScriptReader::arguments_of(Arguments* arguments) noexcept {  // at t
   }
   --brackets_;
   skip(")");
-  seen_ = outer_seen;
-  one_list_ = outer_list;
+  leave_bracket(outside);
 }
 
 }  // namespace tipstaff::gate::program

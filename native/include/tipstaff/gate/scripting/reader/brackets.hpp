@@ -9,13 +9,7 @@ namespace tipstaff::gate::program {
 inline Value ScriptReader::group(std::string_view close) noexcept {
   const bool square = close == "]";
   const std::size_t opened = token_.start;
-  const Seen outer_seen = seen_;
-  const bool outer_list = one_list_;
-  seen_.start = seen_.stop = 0;
-  one_list_ = false;
-  if (is_python()) look_ahead();
-  advance();
-  ++brackets_;
+  const Outside outside = enter_bracket();
   Items<48> items;
   std::uint32_t written = 0;
   Value only;
@@ -42,8 +36,7 @@ inline Value ScriptReader::group(std::string_view close) noexcept {
   --brackets_;
   skip(close);
   const bool comprehension = seen_.start != 0 && seen_.stop == 0 && seen_.start > opened;
-  seen_ = outer_seen;
-  one_list_ = outer_list;
+  leave_bracket(outside);
   if (comprehension || (!square && written == 1 && !comma)) return only;
   Value list = kept(items, Value::list);
   if (written == 0) list.bits |= option::kEmpty;

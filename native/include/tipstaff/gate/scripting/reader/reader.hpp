@@ -50,6 +50,25 @@ class ScriptReader : private Actions {
     std::size_t stop = 0;
   };
 
+  // What is read of a bracket's outside goes on after it.
+  struct Outside {
+    Seen seen;
+    bool one_list;
+  };
+  Outside enter_bracket() noexcept {
+    const Outside outside{seen_, one_list_};
+    seen_.start = seen_.stop = 0;
+    one_list_ = false;
+    if (is_python()) look_ahead();
+    advance();
+    ++brackets_;
+    return outside;
+  }
+  void leave_bracket(const Outside& outside) noexcept {
+    seen_ = outside.seen;
+    one_list_ = outside.one_list;
+  }
+
   void advance() noexcept {
     previous_stop_ = token_.stop;
     token_ = lexer_.next();

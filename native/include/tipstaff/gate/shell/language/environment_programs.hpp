@@ -1,4 +1,4 @@
-// Programs that the environment names: $SCCACHE_PATH --show-stats, where nothing in the text sets the variable.
+// Programs that variables name which nothing in the text sets: $GIT push by convention, $SCCACHE_PATH --show-stats by the environment.
 #pragma once
 
 #include "tipstaff/gate/shell/language/names.hpp"
@@ -44,15 +44,10 @@ inline bool ShellReader::is_of_environment(const Invocation& in) noexcept {
   using namespace environment_programs;
   const Word& name = argument(in, 0);
   if (name.text != kUnknown || !name.has(word_flag::kEnvironment)) return false;
-  string_view text = source_of(name.span);
-  if (text.size() > 2 && text[0] == '"' && text.back() == '"') text = text.substr(1, text.size() - 2);
-  if (text.size() < 4 || text[0] != '$') return false;
-  text.remove_prefix(1);
-  if (text[0] == '{' && text.back() == '}') text = text.substr(1, text.size() - 2);
+  const string_view text = ascii::variable_in(source_of(name.span));
   if (text.size() < 3 || !is_name(text) || session_.find(text) != nullptr || any_word(text, kAnyCommand) || ascii::one_of(text, kCommand)) return false;
   for (const char c : text)
-    if (ascii::lower(c) != c) continue;  // the environment's are written in capitals
-    else if (ascii::is_letter(c)) return false;
+    if (ascii::is_letter(c) && ascii::lower(c) == c) return false;  // the environment's are written in capitals
   if (in.input.kind != Stream::none && in.input.kind != Stream::unknown) return false;
   for (std::uint32_t i = 1; i < in.count; ++i) {
     const Word& word = argument(in, i);
@@ -77,6 +72,79 @@ inline bool ShellReader::is_extended(string_view code, string_view* left) noexce
     rest = end == string_view::npos ? string_view() : trim(rest.substr(end));
   }
   return true;
+}
+
+// How variables are named after programs. Without a name of its own, a program's is the variable's, with _ for -.
+struct Convention {
+  string_view program, name;
+};
+constexpr std::size_t kLongestConvention = 24;
+inline constexpr Convention kConventions[] = {
+    {"rm", ""}, {"git", ""}, {"sudo", ""}, {"docker", ""}, {"podman", ""}, {"kubectl", ""}, {"helm", ""}, {"terraform", ""}, {"tofu", ""}, {"psql", ""}, {"mysql", ""},
+    {"python", ""}, {"python3", ""}, {"pip", ""}, {"pip3", ""}, {"node", ""}, {"npm", ""}, {"npx", ""}, {"yarn", ""}, {"pnpm", ""}, {"bun", ""}, {"deno", ""}, {"ruby", ""},
+    {"perl", ""}, {"php", ""}, {"composer", ""}, {"make", ""}, {"find", ""}, {"rsync", ""}, {"aws", ""}, {"gcloud", ""}, {"az", ""}, {"gh", ""}, {"go", ""}, {"cargo", ""},
+    {"poetry", ""}, {"uv", ""}, {"tox", ""}, {"bundle", ""}, {"oc", ""}, {"kind", ""}, {"kustomize", ""}, {"minikube", ""}, {"redis-cli", ""}, {"mongosh", ""},
+    {"ansible-playbook", ""}, {"golangci-lint", ""}, {"controller-gen", ""}, {"protoc", ""}, {"ssh", ""}, {"scp", ""},
+    {"docker-compose", ""}, {"docker-compose", "compose"}, {"docker-compose", "dc"}, {"podman-compose", ""}, {"docker", "container-tool"}, {"docker", "container-engine"},
+    {"docker", "container-runtime"}, {"docker", "container-cli"}, {"docker", "oci-bin"}, {"npm", "npm-execpath"}, {"node", "npm-node-execpath"}, {"node", "nodejs"}, {"python", "py"},
+    {"python", "venv-python"}, {"python", "python-interpreter"}, {"terraform", "tf"}, {"aws", "aws-cli"}, {"gcloud", "gcloud-cli"},
+};
+
+// $(pip) install x: in a recipe, a variable in small letters. A shell would run the output of a program that is given nothing:
+// no more than that program could do itself, as long as it does not print what others wrote.
+inline string_view ShellReader::bare_make_variable(const Invocation& in) noexcept {
+  const Word& written = argument(in, 0);
+  if (written.text != kUnknown || in.count < 2 || session_.functions.size() != 0 || session_.aliases.size() != 0) return {};
+  string_view name = source_of(written.span);
+  if (!starts_with(name, "$(") || name.back() != ')' || name.size() < 4) return {};
+  name = name.substr(2, name.size() - 3);
+  if (!is_name(name) || one_of(name, "pbpaste xclip xsel fzf sk peco gum rofi dmenu zenity fortune gmail mail history")) return {};
+  const Program& known = find_program(name);
+  const bool interpreter = one_of(name, "python python3 pip pip3 go npm node yarn cargo docker podman kubectl helm terraform make git");
+  return interpreter || (known.handler == Handler::none && known.output == Output::unknown) ? name : string_view();
+}
+
+// $GIT push, "${SUDO}" make install: a variable that this text does not set and that is named after a program is that program.
+inline bool ShellReader::takes_conventional_name(Invocation& in) noexcept {
+  const Word& written = argument(in, 0);
+  const bool of_make = written.has(word_flag::kPseudo);  // $(DC)
+  string_view name = written.text;
+  const string_view bare = of_make ? string_view() : bare_make_variable(in);
+  if (!bare.empty()) {
+    name = bare;
+  } else if (!of_make) {
+    if (name.size() != 1 || name[0] != kUnknownPart || !written.has(word_flag::kEnvironment)) return false;
+    name = ascii::variable_in(source_of(written.span));
+    if (name.size() > 2 && name.find(":-") == name.size() - 2) name.remove_suffix(2);
+  }
+  for (const string_view ending : {"_BIN", "_CMD", "_EXE", "_COMMAND"})
+    if (ends_with(name, ending)) name.remove_suffix(ending.size());
+  if (name.empty() || name.size() > kLongestConvention) return false;
+  char folded[kLongestConvention];
+  for (std::size_t i = 0; i < name.size(); ++i) folded[i] = name[i] == '_' ? '-' : ascii::lower(name[i]);
+  const string_view small(folded, name.size());
+  if (of_make && name.find('_') == string_view::npos && !one_of(small, "dc compose")) return false;  // read by its own letters
+  for (const Convention& known_as : kConventions) {
+    if (small != (known_as.name.empty() ? known_as.program : known_as.name)) continue;
+    const string_view program = known_as.program;
+    Word known = written;
+    known.text = program;
+    known.flags = 0;
+    const std::uint32_t first = tree_.word_count();
+    if (tree_.add_word(known) == kNone) return false;
+    std::uint32_t count = 1;
+    if (program == "rm") {  // as make has it
+      known.text = "-f";
+      if (tree_.add_word(known) == kNone) return false;
+      ++count;
+    }
+    for (std::uint32_t i = 1; i < in.count; ++i, ++count)
+      if (tree_.add_word(argument(in, i)) == kNone) return false;
+    in.first = first;
+    in.count = count;
+    return true;
+  }
+  return false;
 }
 
 }  // namespace tipstaff::gate::shell

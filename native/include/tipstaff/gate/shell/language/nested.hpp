@@ -214,6 +214,17 @@ inline string_view ShellReader::joined(std::uint32_t first, std::uint32_t count,
   return text;
 }
 
+// The words from `at` on as one text, as a program passes them on.
+inline Word ShellReader::rest_of(const Invocation& in, std::uint32_t at) noexcept {
+  Word word = argument(in, at);
+  if (at + 1 >= in.count) return word;
+  std::uint16_t flags = 0;
+  word.text = joined(in.first + at, in.count - at, &flags);
+  word.flags = flags;
+  word.span.end = argument(in, in.count - 1).span.end;
+  return word;
+}
+
 inline bool ShellReader::call_function(Invocation& in) noexcept {
   const string_view name = argument(in, 0).text;
   for (std::uint32_t i = session_.functions.size(); i-- > 0;) {

@@ -204,6 +204,7 @@ class ShellReader {
   void other_dialect(Invocation& in, Dialect dialect, string_view text, Span span, std::uint32_t via) noexcept;
   void code_word(Invocation& in, const Word& word, const Nested& options, Dialect dialect) noexcept;
   string_view joined(std::uint32_t first, std::uint32_t count, std::uint16_t* flags) noexcept;
+  Word rest_of(const Invocation& in, std::uint32_t at) noexcept;
   Frame inner_frame(const Invocation& in, std::uint32_t via) const noexcept;
   Invocation for_carried_code(Span span = {}, std::uint32_t via = 0) const noexcept;
   void read_texts_before(Invocation& in, const Nested& options) noexcept;

@@ -305,16 +305,7 @@ inline void ShellReader::run_redis(Invocation& in) noexcept {
   if (is_trial_store(in, at)) in.via |= via::kTrial;
   if (speaks_to_started(in, at)) in.via |= via::kTrial | via::kFresh;
   Nested options;
-  if (at < in.count) {
-    std::uint16_t flags = 0;
-    Word word = argument(in, at);
-    if (at + 1 < in.count) {
-      word.text = joined(in.first + at, in.count - at, &flags);
-      word.flags |= flags;
-      word.span.end = argument(in, in.count - 1).span.end;
-    }
-    return code_word(in, word, options, Dialect::redis);
-  }
+  if (at < in.count) return code_word(in, rest_of(in, at), options, Dialect::redis);
   nested_stream(in, in.input, options, Dialect::redis);
 }
 

@@ -166,14 +166,7 @@ inline void ShellReader::run_joined(Invocation& in, const Program& program) noex
     if (find_option(in, 'c', "--cleanup", &code) != kNone) code_word(in, code, options, Dialect::shell);
     return;
   }
-  Word word = argument(in, at);
-  if (at + 1 < in.count) {
-    std::uint16_t flags = 0;
-    word.text = joined(in.first + at, in.count - at, &flags);
-    word.flags = flags;
-    word.span.end = argument(in, in.count - 1).span.end;
-  }
-  code_word(in, word, options, Dialect::shell);
+  code_word(in, rest_of(in, at), options, Dialect::shell);
 }
 
 }  // namespace tipstaff::gate::shell

@@ -43,13 +43,9 @@ inline void ShellReader::run_elsewhere(Invocation& in, const Program& program) n
       if (in.input.kind != Stream::none && in.input.kind != Stream::unknown) nested_stream(remote, in.input, options, Dialect::shell);
       return;
     }
-    Word word = argument(in, at);
+    const Word word = rest_of(in, at);
     if (at + 1 >= in.count) return code_word(remote, word, options, Dialect::shell);  // all of it in quotes
     if ((known.via & via::kContainer) != 0 || known.via == 0) return run_inner(remote, at, known.via);
-    std::uint16_t flags = 0;
-    word.text = joined(in.first + at, in.count - at, &flags);
-    word.flags = flags;
-    word.span.end = argument(in, in.count - 1).span.end;
     code_word(remote, word, options, Dialect::shell);
     if (has_quoted_code(in, at)) run_inner(remote, at, known.via);
     return;

@@ -272,14 +272,7 @@ inline void ShellReader::run_ssh(Invocation& in) noexcept {
     in.output.kind = Stream::remote;
     return;
   }
-  Word word = argument(in, at);
-  if (at + 1 < in.count) {
-    std::uint16_t flags = 0;
-    word.text = joined(in.first + at, in.count - at, &flags);
-    word.flags = flags;
-    word.span.end = argument(in, in.count - 1).span.end;
-  }
-  code_word(remote, word, options, Dialect::shell);
+  code_word(remote, rest_of(in, at), options, Dialect::shell);
   if (has_quoted_code(in, at)) run_inner(remote, at, via::kRemote);
   in.tail = remote.tail;
   in.output = Stream{};
