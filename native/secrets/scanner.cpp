@@ -53,9 +53,9 @@ std::uint64_t load64(const Byte* x) noexcept {
 
 // Whether the bytes are after an anchor that are looked up before its rule is tried.
 bool checks_hold(const Table& table, const Byte* anchor, Bytes text, std::size_t position) noexcept {
-  for (const Byte* check = anchor + 30; check < anchor + 30 + 2 * anchor_checks && check[0] != 0; check += 2) {
-    const std::size_t at = position + check[0];
-    if (at >= text.size || !table.in_class(check[1], text[at])) return false;
+  for (std::size_t check = 0; check < anchor_checks && anchor[30 + check] != 0; ++check) {
+    const std::size_t at = position + anchor[30 + check];
+    if (at >= text.size || !table.in_class(load16(anchor + 34 + 2 * check), text[at])) return false;
   }
   return true;
 }

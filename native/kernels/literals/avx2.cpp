@@ -20,7 +20,7 @@ static std::size_t search_literals(const LiteralWindows& windows, const unsigned
     for (int eight = 0; eight < 4; ++eight) {
       const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text + at + 8 * eight));
       const __m256i four = _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(bytes), spread);
-      const __m256i hash = _mm256_srli_epi32(_mm256_mullo_epi32(four, factor), 14);
+      const __m256i hash = _mm256_srli_epi32(_mm256_mullo_epi32(four, factor), 32 - sieve_log);
       const __m256i words = _mm256_i32gather_epi32(sieve, _mm256_srli_epi32(hash, 5), 4);
       // The bit of the hash goes to the sign.
       const __m256i bit = _mm256_sllv_epi32(words, _mm256_andnot_si256(hash, _mm256_set1_epi32(31)));

@@ -5,8 +5,8 @@
 
 namespace tipstaff {
 
-// Drops the candidates that the sieves of short and of long literals do not hold, sixteen at once; all have
-// eight bytes.
+// Drops the candidates that the sieve of all literals or those of short and of long ones do not hold, sixteen at once;
+// all have eight bytes.
 static inline std::size_t keep_sieved(const LiteralWindows& windows, const unsigned char* text, std::uint16_t* out,
                                       std::size_t count) noexcept {
   const __m512i zero = _mm512_setzero_si512();
@@ -23,15 +23,19 @@ static inline std::size_t keep_sieved(const LiteralWindows& windows, const unsig
     const __m512i four = _mm512_mask_i32gather_epi32(zero, lanes, wide, text, 1);
     const __m512i following = _mm512_mask_i32gather_epi32(zero, lanes, wide, text + 4, 1);
     const __m512i two = _mm512_and_si512(_mm512_or_si512(following, low), _mm512_set1_epi32(0xFFFF));
-    const __m512i one = _mm512_srli_epi32(_mm512_mullo_epi32(four, factor), 14);
+    const __m512i one = _mm512_srli_epi32(_mm512_mullo_epi32(four, factor), 32 - sieve_log);
+    const __m512i again = _mm512_srli_epi32(_mm512_mullo_epi32(four, other), 32 - sieve_log);
     const __m512i six = _mm512_srli_epi32(_mm512_add_epi32(_mm512_mullo_epi32(_mm512_or_si512(four, low), factor),
                                                            _mm512_mullo_epi32(two, other)),
-                                          14);
-    const __m512i one_word = _mm512_mask_i32gather_epi32(zero, lanes, _mm512_srli_epi32(one, 5), few, 4);
+                                          32 - sieve_log);
+    const __m512i any_word = _mm512_mask_i32gather_epi32(zero, lanes, _mm512_srli_epi32(one, 5), windows.sieve, 4);
+    const __m512i few_word = _mm512_mask_i32gather_epi32(zero, lanes, _mm512_srli_epi32(again, 5), few, 4);
     const __m512i six_word = _mm512_mask_i32gather_epi32(zero, lanes, _mm512_srli_epi32(six, 5), long_ones, 4);
-    const __m512i bits = _mm512_or_si512(_mm512_srlv_epi32(one_word, _mm512_and_si512(one, _mm512_set1_epi32(31))),
-                                         _mm512_srlv_epi32(six_word, _mm512_and_si512(six, _mm512_set1_epi32(31))));
-    const __mmask16 held = _mm512_mask_test_epi32_mask(lanes, bits, _mm512_set1_epi32(1));
+    const __m512i last = _mm512_set1_epi32(31);
+    const __m512i bits = _mm512_or_si512(_mm512_srlv_epi32(few_word, _mm512_and_si512(again, last)),
+                                         _mm512_srlv_epi32(six_word, _mm512_and_si512(six, last)));
+    const __m512i both = _mm512_and_si512(bits, _mm512_srlv_epi32(any_word, _mm512_and_si512(one, last)));
+    const __mmask16 held = _mm512_mask_test_epi32_mask(lanes, both, _mm512_set1_epi32(1));
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + kept), _mm256_maskz_compress_epi16(held, positions));
     kept += static_cast<std::size_t>(__builtin_popcount(held));
   }
@@ -163,8 +167,7 @@ static std::size_t search_windows(const LiteralWindows& windows, const unsigned 
       }
     }
     const __m512i any = _mm512_or_si512(_mm512_or_si512(taken[0], taken[1]), _mm512_or_si512(taken[2], taken[3]));
-    // The tables are of ASCII, and no literal begins with anything else; a class keeps the highest bit of its byte.
-    const std::uint64_t hits = _mm512_test_epi8_mask(any, any) & ~_mm512_movepi8_mask(first);
+    const std::uint64_t hits = _mm512_test_epi8_mask(any, any);
     const auto number = static_cast<std::size_t>(__builtin_popcountll(hits));
     const __m512i packed = _mm512_maskz_compress_epi8(hits, numbers);
     _mm512_storeu_si512(out + count,

@@ -15,9 +15,11 @@ enum class Fault : int { none = 0, too_short, magic, version, size, section, rul
 
 inline constexpr std::size_t header_bytes = 128;
 inline constexpr std::size_t rule_bytes = 48;
-inline constexpr std::size_t anchor_bytes = 36;
+inline constexpr std::size_t anchor_bytes = 40;
 inline constexpr std::size_t anchor_checks = 3;
+// Of classes that a byte names; what is looked up at anchors is named by two.
 inline constexpr std::uint32_t no_class = 255;
+inline constexpr std::uint32_t most_classes = 0x10000;
 inline constexpr std::uint32_t no_anchor = 0xFFFF;
 
 enum Kind : Byte { kind_shape = 0, kind_assign, kind_url, kind_pem };
@@ -41,7 +43,7 @@ class Table {
     static constexpr Byte magic[8] = {0x89, 'T', 'S', 'S', '\r', '\n', 0x1A, '\n'};
     if (size < header_bytes) return Fault::too_short;
     if (std::memcmp(data, magic, sizeof magic) != 0) return Fault::magic;
-    if (load32(data + 8) != 3) return Fault::version;
+    if (load32(data + 8) != 4) return Fault::version;
     if (load32(data + 12) != size) return Fault::size;
     static constexpr std::uint32_t widths[7] = {rule_bytes, anchor_bytes, 32, 1, 1, 8, 514};
     std::uint64_t counts[7];
@@ -71,7 +73,7 @@ class Table {
     out->n_rules_ = static_cast<std::uint32_t>(counts[0]);
     out->n_anchors_ = static_cast<std::uint32_t>(counts[1]);
     out->n_classes_ = static_cast<std::uint32_t>(counts[2]);
-    if (counts[0] == 0 || counts[0] >= no_anchor || counts[1] >= no_anchor || counts[2] > no_class) return Fault::rule;
+    if (counts[0] == 0 || counts[0] >= no_anchor || counts[1] >= no_anchor || counts[2] > most_classes) return Fault::rule;
     if (counts[6] < fixed_lists) return Fault::section;
     return known ? Fault::none : out->check(counts[3], counts[4], counts[5], static_cast<std::uint32_t>(counts[6]));
   }
@@ -120,7 +122,7 @@ class Table {
       }
       if (x[22] != no_class && x[22] >= n_classes_) return Fault::anchor;
       for (std::size_t check = 0; check < anchor_checks; ++check) {
-        if (x[30 + 2 * check] != 0 && x[31 + 2 * check] >= n_classes_) return Fault::anchor;
+        if (x[30 + check] != 0 && load16(x + 34 + 2 * check) >= n_classes_) return Fault::anchor;
       }
       // Chains lead to higher numbers alone: each ends.
       const std::uint32_t next = load16(x + 28);

@@ -2,8 +2,8 @@
 //
 // A literal is a window of six sets of bytes, the first three of which are known up to case. Windows share thirty-two
 // buckets. The widest kernel looks at whole vectors: a position is a candidate if one bucket takes the bytes at the first
-// five positions; the others hash four bytes at each position. What they let pass is hashed over six bytes too, for literals
-// all of whose six are known; a position whose hash no literal has is dropped. Candidates come in order, and those that
+// five positions; the others hash four bytes at each position. What they let pass is hashed otherwise too, over four bytes for
+// literals that many texts of six bytes fit, over six for the others; a position whose hash no literal has is dropped. Candidates come in order, and those that
 // remain differ from kernel to kernel; every position of a literal is always among them.
 #ifndef TIPSTAFF_TEXT_LITERALS_HPP
 #define TIPSTAFF_TEXT_LITERALS_HPP
@@ -18,7 +18,8 @@ inline constexpr std::size_t literal_window = 6;
 inline constexpr std::size_t literal_groups = 4;
 // Positions of a window that the widest kernel looks at.
 inline constexpr std::size_t wide_window = 5;
-inline constexpr std::size_t sieve_bits = std::size_t{1} << 18;
+inline constexpr int sieve_log = 19;
+inline constexpr std::size_t sieve_bits = std::size_t{1} << sieve_log;
 inline constexpr std::size_t sieve_bytes = 3 * sieve_bits / 8;
 inline constexpr std::size_t literal_heads = 8192;
 // Positions that one call looks at.
@@ -30,7 +31,7 @@ inline constexpr std::size_t literal_slack = 64;
 struct LiteralWindows {
   const unsigned char* heads;
   const unsigned char* wide;   // [4 groups of 8 buckets][6 positions][64 classes of bytes]: the buckets of a class
-  const unsigned char* sieve;  // three of one bit for each hash: four bytes of all, of the short ones, six of others
+  const unsigned char* sieve;  // three of one bit for each hash: four bytes of all, of the short ones otherwise, six of others
 };
 
 static inline std::uint32_t literal_hash(const unsigned char* x) noexcept {
@@ -79,7 +80,7 @@ static inline std::uint32_t literal_load32(const unsigned char* x) noexcept {
 static inline bool literal_may_begin(const LiteralWindows& windows, const unsigned char* text, std::size_t at,
                                      std::size_t size) noexcept {
   if (size - at < 4) return literal_head(windows, literal_hash(text + at)) != 0xFFFFu;
-  const std::uint32_t position = (literal_load32(text + at) * 2654435761u) >> 14;
+  const std::uint32_t position = (literal_load32(text + at) * 2654435761u) >> (32 - sieve_log);
   return (windows.sieve[position >> 3] >> (position & 7) & 1) != 0;
 }
 
@@ -99,8 +100,8 @@ static inline std::size_t keep_long(const LiteralWindows& windows, const unsigne
     }
     const std::uint32_t four = literal_load32(text + at);
     const std::uint32_t two = (std::uint32_t{text[at + 4]} | std::uint32_t{text[at + 5]} << 8) | 0x2020u;
-    const std::uint32_t one = (four * 2654435761u) >> 14;
-    const std::uint32_t six = ((four | 0x20202020u) * 2654435761u + two * 2246822519u) >> 14;
+    const std::uint32_t one = (four * 2246822519u) >> (32 - sieve_log);
+    const std::uint32_t six = ((four | 0x20202020u) * 2654435761u + two * 2246822519u) >> (32 - sieve_log);
     kept += ((few[one >> 3] >> (one & 7)) | (long_ones[six >> 3] >> (six & 7))) & 1u;
   }
   return kept;

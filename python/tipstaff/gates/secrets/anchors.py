@@ -18,9 +18,14 @@ WINDOW: Final = 6
 FEWEST: Final = 3
 """Bytes of an anchor that must be known: the prefilter hashes so many."""
 
-MOST_ANCHORS: Final = 160
-MOST_PATHS: Final = 4 * MOST_ANCHORS
+MOST_ANCHORS: Final = 400
+MOST_PATHS: Final = 640
 """Ways in which a shape may begin."""
+
+_FEW_MORE: Final = 3
+"""A repetition whose length varies by so many at most is taken as that many ways, where these stay few."""
+
+_MANY_PATHS: Final = 64
 
 _COMPARED: Final = 8
 """Bytes of an anchor that are compared in one step."""
@@ -71,10 +76,11 @@ def both_cases(byte: int) -> frozenset[int]:
 Path = tuple[frozenset[int] | Repeat, ...]
 
 
-def paths_of(nodes: Sequence[Node]) -> list[Path]:
+def paths_of(nodes: Sequence[Node], *, counted: bool = True) -> list[Path]:
     """Return the beginnings of a shape: sets of bytes for single places, `Repeat` where the length varies.
 
-    A beginning ends where no later byte changes where it is looked for.
+    A beginning ends where no later byte changes where it is looked for. With `counted`, a repetition of a few lengths
+    is as many ways, unless they get too many.
 
     Raises
     ------
@@ -90,13 +96,15 @@ def paths_of(nodes: Sequence[Node]) -> list[Path]:
             steps = [tuple(both_cases(byte) if node.folded else frozenset({byte}) for byte in node.data)]
         elif isinstance(node, Repeat) and node.least == node.most <= 400:
             steps = [(node.members,) * node.least]
+        elif counted and isinstance(node, Repeat) and _is_short(node, len(paths)):
+            steps = [(node.members,) * count for count in range(node.least, node.most + 1)]
         elif isinstance(node, Repeat):
             fixed = (node.members,) * min(node.least, 12)
             steps = [(*fixed, Repeat(node.members, node.least - len(fixed), node.most - len(fixed)))]
         elif isinstance(node, Option):
-            steps = [*paths_of(node.nodes), ()]
+            steps = [*paths_of(node.nodes, counted=counted), ()]
         elif isinstance(node, Choice):
-            steps = [path for choice in node.choices for path in paths_of(choice)]
+            steps = [path for choice in node.choices for path in paths_of(choice, counted=counted)]
         else:
             continue
         longer: dict[Path, bool] = {}
@@ -105,9 +113,16 @@ def paths_of(nodes: Sequence[Node]) -> list[Path]:
                 joined = path + step
                 longer[joined] = ended or _is_anchored(joined)
             if len(longer) > MOST_PATHS:
+                if counted:
+                    return paths_of(nodes, counted=False)
                 raise ValueError(f"the shape begins in more than {MOST_PATHS} ways")
         paths = longer
     return list(paths)
+
+
+def _is_short(node: Repeat, paths: int) -> bool:
+    more = node.most - node.least
+    return node.most <= 2 * WINDOW and more <= _FEW_MORE and paths * (more + 1) <= _MANY_PATHS
 
 
 def _is_anchored(path: Path) -> bool:
@@ -172,12 +187,12 @@ def checks_of(sets: Sequence[frozenset[int]]) -> list[tuple[int, frozenset[int]]
 
 
 def _is_common(window: Sequence[frozenset[int]]) -> bool:
-    """Return whether a window is within a common word."""
+    """Return whether a window is within a common word or more of those."""
     letters = [{byte | 0x20 for byte in members} for members in window]
     if any(len(members) != 1 for members in letters):
         return False
     data = bytes(min(members) for members in letters).decode("latin-1")
-    return any(data in word for word in _COMMON_WORDS)
+    return any(data in word + "s" for word in _COMMON_WORDS)
 
 
 def _keys_of(sets: Sequence[frozenset[int]]) -> int:

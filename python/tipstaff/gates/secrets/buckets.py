@@ -95,7 +95,7 @@ def wide_table(windows: Sequence[tuple[frozenset[int], ...]]) -> bytes:
     Parameters
     ----------
     windows
-        For each place of a window the bytes that it takes; any byte where there is none or one that is not ASCII.
+        For each place of a window the bytes that it takes; any byte where there is none.
 
     Returns
     -------
@@ -109,8 +109,7 @@ def wide_table(windows: Sequence[tuple[frozenset[int], ...]]) -> bytes:
         row = np.zeros((WINDOW, CLASSES), dtype=np.int64)
         for position in range(WINDOW):
             members = window[position] if position < len(window) else frozenset(range(256))
-            ascii_only = all(byte < 128 for byte in members)
-            row[position, sorted({class_of(byte) for byte in members}) if ascii_only else slice(None)] = 1
+            row[position, sorted({class_of(byte) for byte in members})] = 1
         rows.setdefault(row.tobytes(), row)
     distinct = np.stack(list(rows.values()))
     few = len(distinct) <= BUCKETS

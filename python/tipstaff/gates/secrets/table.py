@@ -73,6 +73,16 @@ _ANY_BYTE: Final = frozenset(range(256))
 """What may follow the three known bytes of anything else: a user of an address may begin with any letter."""
 
 
+_MOST_OF_SIX: Final = 16
+"""A window that so many ways of writing six bytes fit at most is looked for by six, any other by four."""
+
+
+def _differ_in_one(one: Sequence[frozenset[int]], other: Sequence[frozenset[int]]) -> bool:
+    """Return whether two windows are as precise together: nothing fits both of them mixed that fits neither."""
+    size = min(len(one), WINDOW)
+    return size == min(len(other), WINDOW) and sum(map(frozenset.__ne__, one[:size], other[:size])) <= 1
+
+
 class _Compiler:
     def __init__(self, rules: Sequence[SecretRule], words: Mapping[str, Sequence[str]]) -> None:
         self.rules = rules
@@ -91,12 +101,9 @@ class _Compiler:
             raise SecretPackError("more than 255 classes of bytes")
         return number
 
-    def check_number(self, members: frozenset[int]) -> int | None:
-        """Return the class that a byte of an anchor is looked up in: where no more fit, the smallest that holds it."""
-        if members in self.classes or len(self.classes) < layout.NO_CLASS:
-            return self.class_number(members)
-        wider = [known for known in self.classes if members < known]
-        return self.classes[min(wider, key=len)] if wider else None
+    def check_number(self, members: frozenset[int]) -> int:
+        """Return the class that a byte of an anchor is looked up in."""
+        return self.classes.setdefault(members, len(self.classes))
 
     def boundary(self, text: str, rule: SecretRule) -> int:
         if not text:
@@ -167,7 +174,8 @@ class _Compiler:
         )
 
     def anchor(self, number: int, rule: SecretRule, nodes: Sequence[Node]) -> None:
-        seen: set[tuple[bytes, int, int]] = set()
+        seen: dict[tuple[bytes, int, int], list[int]] = {}
+        first = len(self.anchors)
         nodes = [node for node in nodes if not isinstance(node, Mark)]
         try:
             paths = paths_of(nodes)
@@ -189,22 +197,20 @@ class _Compiler:
                     frozenset(byte for byte in one if byte | 0x20 == data[at]) if at < FEWEST else one
                     for at, one in enumerate(found.sets)
                 )
-                # Of one rule and place, windows that begin alike are one.
+                # Of one rule and place, windows that differ in one byte are one.
                 key = (data, found.back, found.head.most if found.head else -1)
-                if key in seen:
-                    index = next(
-                        at
-                        for at, (d, _, b, h, n) in enumerate(self.anchors)
-                        if (d, b, h.most if h else -1, n) == (*key, number)
-                    )
+                alike = seen.setdefault(key, [])
+                index = next((at for at in alike if _differ_in_one(self.anchors[at][1], sets)), None)
+                if index is None:
+                    alike.append(len(self.anchors))
+                    self.anchors.append((data, sets, found.back, found.head, number))
+                else:
                     old = self.anchors[index]
                     merged = tuple(a | b for a, b in zip(old[1], sets, strict=False))
                     self.anchors[index] = (old[0], merged, old[2], old[3], old[4])
-                    continue
-                seen.add(key)
-                self.anchors.append((data, sets, found.back, found.head, number))
-        if len(seen) > MOST_ANCHORS:
-            raise SecretPackError(f"rule {rule.id}: {len(seen)} beginnings to look for, more than {MOST_ANCHORS}")
+        count = len(self.anchors) - first
+        if count > MOST_ANCHORS:
+            raise SecretPackError(f"rule {rule.id}: {count} beginnings to look for, more than {MOST_ANCHORS}")
 
     def table(self) -> bytes:
         records = b"".join(self.record(number, rule) for number, rule in enumerate(self.rules))
@@ -296,10 +302,9 @@ class _Compiler:
             key = self.key_of(sets)
             value, mask = compared(sets)
             checks = checks_of(sets) if self.rules[rule].kind == "shape" else []
-            looked_up = [(position, self.check_number(members)) for position, members in checks]
             records.append(
                 struct.pack(
-                    "<8s8sIBBBxHHH6s",
+                    "<8s8sIBBBxHHH3sx6s",
                     value,
                     mask,
                     at,
@@ -309,7 +314,8 @@ class _Compiler:
                     0 if head is None else head.most,
                     rule,
                     heads[key],
-                    b"".join(bytes((position, of)) for position, of in looked_up if of is not None),
+                    bytes(position for position, _ in checks),
+                    struct.pack(f"<{len(checks)}H", *(self.check_number(members) for _, members in checks)),
                 )
             )
             heads[key] = number
@@ -326,14 +332,17 @@ class _Compiler:
                 continue
             seen.add((*sets[:WINDOW], after))
             folded = [{byte | 0x20 for byte in members} for members in sets[:WINDOW]]
-            known = len(folded) == WINDOW and all(len(members) == 1 for members in folded)
+            known = len(folded) == WINDOW and math.prod(map(len, folded)) <= _MOST_OF_SIX
             for four in itertools.product(*(*sets, after)[:4]):
-                for part in (0,) if known else (0, 1):
-                    bit = layout.sieve_of(*four) + part * layout.SIEVE_BITS
+                here = [layout.sieve_of(*four)]
+                if not known:
+                    here.append(layout.short_sieve_of(*four) + layout.SIEVE_BITS)
+                for bit in here:
                     bits[bit >> 3] |= 1 << (bit & 7)
             if known:
-                bit = layout.long_sieve_of(bytes(min(members) for members in folded)) + 2 * layout.SIEVE_BITS
-                bits[bit >> 3] |= 1 << (bit & 7)
+                for six in itertools.product(*folded):
+                    bit = layout.long_sieve_of(bytes(six)) + 2 * layout.SIEVE_BITS
+                    bits[bit >> 3] |= 1 << (bit & 7)
         return bytes(bits)
 
 
