@@ -90,8 +90,9 @@ inline Trial ShellReader::trial_words(const Invocation& in) noexcept {
       if (equals == string_view::npos && i + 1 < in.count) value = Value{text_of(in, i + 1), argument(in, i + 1).flags};
       const bool unknown = (value.flags & word_flag::kUnknown) != 0;
       if (value.text.empty() && !unknown) continue;
-      if (one_of(option, "--env --environment")) one = !unknown && one_of(value.text, "test testing ci") ? Trial::said : Trial::denied;
-      else if (option == "-e") one = one_of(value.text, "production prod staging stage live") ? Trial::denied : Trial::unsaid;
+      if (option == "-e") one = one_of(value.text, "production prod staging stage live") ? Trial::denied : Trial::unsaid;
+      else if (option.size() < sizeof "--db" - 1) continue;
+      else if (one_of(option, "--env --environment")) one = !unknown && one_of(value.text, "test testing ci") ? Trial::said : Trial::denied;
       else if (one_of(option, "--database --connection --db --dbname")) one = unknown || is_feared_name(value.text) ? Trial::denied : Trial::unsaid;
       else if (one_of(option, "--host --db-host")) one = unknown || !is_own_host(value.text) ? Trial::denied : Trial::unsaid;
       else if (one_of(option, "--url --database-url --db-url")) one = unknown || !is_own_url(value.text) ? Trial::denied : Trial::unsaid;
