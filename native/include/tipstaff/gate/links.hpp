@@ -19,7 +19,7 @@ class MadeLinks {
   MadeLinks(KnownPaths& paths, Tree& tree) noexcept : paths_(paths), tree_(tree) {}
 
   static bool makes(std::string_view program) noexcept { return ascii::one_of(program, "ln gln mklink"); }
-  static bool may_make(std::string_view program) noexcept { return makes(program) || ascii::one_of(program, "cp gcp mount new-item"); }
+  static bool may_make(std::string_view program) noexcept { return ascii::one_of(program, "cp ln gcp gln mount mklink new-item"); }
 
   void clear() noexcept { count_ = 0, too_many_ = false; }
   bool any() const noexcept { return count_ != 0; }

@@ -22,7 +22,7 @@ inline Dialect dialect_shown(const Command& command, const Word* words, bool bro
                  (ascii::one_of(command.program, "not /i") && ascii::one_of(first, "exist defined errorlevel not")))) {
     return Dialect::cmd;  // if exist x rmdir /s /q x
   }
-  if (ascii::one_of(command.program, "rd rmdir") && first.size() > 1 && first[0] == '/' && (first.size() == 2 || first[2] == '/'))
+  if (first.size() > 1 && first[0] == '/' && (first.size() == 2 || first[2] == '/') && ascii::one_of(command.program, "rd rmdir"))
     return Dialect::cmd;
   return Dialect::shell;
 }
