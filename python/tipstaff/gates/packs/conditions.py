@@ -31,6 +31,7 @@ _GLOB_KEYS: Final = (
     "patterns_none",
     "ends_with",
     "fetches",
+    "unbuilt_none",
     "words_any",
     "input",
 )
