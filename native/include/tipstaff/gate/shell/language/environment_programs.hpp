@@ -98,7 +98,8 @@ inline string_view ShellReader::bare_make_variable(const Invocation& in) noexcep
   string_view name = source_of(written.span);
   if (!starts_with(name, "$(") || name.back() != ')' || name.size() < 4) return {};
   name = name.substr(2, name.size() - 3);
-  if (in.count < 2 && name.find('_') == string_view::npos) return {};  // $(check_deps) alone
+  // $(check_deps) alone, by a name that says of no code.
+  if (in.count < 2 && (name.find('_') == string_view::npos || environment_programs::any_word(name, environment_programs::kAnyCommand) || environment_programs::any_word(name, "cmd command get fetch find pick choose next load read cat print show"))) return {};
   if (!is_name(name) || one_of(name, "pbpaste xclip xsel fzf sk peco gum rofi dmenu zenity fortune gmail mail history")) return {};
   const Program& known = find_program(name);
   const bool interpreter = one_of(name, "python python3 pip pip3 go npm node yarn cargo docker podman kubectl helm terraform make git");
