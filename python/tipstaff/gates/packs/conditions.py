@@ -32,6 +32,7 @@ _GLOB_KEYS: Final = (
     "ends_with",
     "fetches",
     "unbuilt_none",
+    "built_some",
     "words_any",
     "input",
 )

@@ -53,8 +53,9 @@ enum class ConditionKind : std::uint32_t {
   ends_with,     // a: first glob, b: globs
   fetches,       // a: first glob, b: globs of addresses
   unbuilt_none,  // a: first glob, b: globs
+  built_some,    // a: first glob, b: globs
 };
-constexpr std::uint32_t kConditionKinds = 28;
+constexpr std::uint32_t kConditionKinds = 29;
 
 enum class SelectorKind : std::uint32_t { args, first, last, rest, init, option, key, words, input };
 constexpr std::uint32_t kSelectorKinds = 9;

@@ -176,9 +176,10 @@ class Matcher : private CommandPaths {
     const std::uint32_t classes = classes_of(command_, word);
     return (classes & (kBuild | kTemporary)) != 0 && (classes & (kOutside | kSystem | kHomeRoot | kRoot | kSibling | kVcs | kWiring | kSecrets | kDatabase | kRepositoryRoot)) == 0;
   }
-  // An absolute path below the repository's root as it is from there: /home/dev/proj/x is x.
+  // A path below the repository as it is from its root: /home/dev/proj/x is x, and ./x.
   std::string_view below_repository(const Word& word) const noexcept {
-    const std::string_view text = word.text;
+    std::string_view text = word.text;
+    while (text.size() > 2 && text[0] == '.' && text[1] == '/') text.remove_prefix(2);
     if (text.empty() || text[0] != '/' || text.find("..") != std::string_view::npos || text.find("//") != std::string_view::npos || text.find("/./") != std::string_view::npos) return text;
     if ((classes_of(command_, word) & path_class::kRepository) == 0) return text;
     const Surroundings& around = paths_.around();
@@ -303,6 +304,15 @@ class Matcher : private CommandPaths {
         return !any_operand([&](const Word& word) noexcept { return is_open(word) && any(word.text); });
       case ConditionKind::unbuilt_none:  // what a build makes again is skipped, by whatever name
         return !any_operand([&](const Word& word) noexcept { return any(below_repository(word)) && !is_rebuilt(word); });
+      case ConditionKind::built_some: {  // two, and a quarter of all
+        std::uint32_t all = 0, built = 0;
+        any_operand([&](const Word& word) noexcept {
+          ++all;
+          if (is_rebuilt(word) || any(word.text)) ++built;
+          return false;
+        });
+        return built > 1 && built >= (all + 3) / 4;
+      }
       case ConditionKind::patterns_all:
       case ConditionKind::args_all: {
         const bool patterns = static_cast<ConditionKind>(c.kind) == ConditionKind::patterns_all;

@@ -133,6 +133,7 @@ class ImageChecker : private Image {
       case ConditionKind::patterns_all:
       case ConditionKind::patterns_none:
       case ConditionKind::unbuilt_none:
+      case ConditionKind::built_some:
       case ConditionKind::ends_with:
       case ConditionKind::words_any:
       case ConditionKind::reads_from:
