@@ -273,6 +273,26 @@ inline bool ShellReader::read_make_program() noexcept {
   return true;
 }
 
+// $(if $(shell command -v podman),podman,docker) run x: the program that is taken where the condition holds.
+inline string_view named_by_condition(const char* from, const char* end) noexcept {
+  int depth = 0;
+  const char* start = nullptr;
+  for (const char* p = from + 1; p < end; ++p) {
+    depth += *p == '(' ? 1 : *p == ')' ? -1 : 0;
+    if (!(depth == 1 && *p == ',') && depth != 0) continue;
+    if (start == nullptr) {
+      start = p + 1;
+      continue;
+    }
+    const string_view text = trim(string_view(start, static_cast<std::size_t>(p - start)));
+    if (text.empty() || !is_name_start(text[0])) return {};
+    for (const char c : text)
+      if (!is_name_byte(c) && c != '-' && c != '.') return {};
+    return text;
+  }
+  return {};
+}
+
 // $(call quiet,CC) -c x.c: a function of make in the place of a program; $(if $(V),,@)rm x: rm is what a shell would run.
 // $(shell mkdir -p out) alone gives nothing that would run. Returns whether it was read.
 inline bool ShellReader::read_make_function() noexcept {
@@ -297,6 +317,17 @@ inline bool ShellReader::read_make_function() noexcept {
   const char* const end = make_function_end(start);
   if (end == nullptr) return false;
   const string_view function = make_function_name(start, end);
+  if (function == "if" && end < end_ && is_blank(*end)) {
+    if (const string_view program = named_by_condition(start, end); !program.empty()) {
+      read_make_arguments(end, true, false);
+      if (stopped_) return true;
+      Word word;
+      word.text = program;
+      word.span = span_of(start, end);
+      tree_.push_pending(word);
+      return true;
+    }
+  }
   const bool called = function == "call" && (end == end_ || ends_word(*end));
   if (called) {
     const char* p = start + 2 + function.size() + 1;
