@@ -127,6 +127,16 @@ bool is_temporary_by_name(string_view written) noexcept {
   return temporary && more;
 }
 
+// ${{ env.TARGET }}, alone: what a pipeline puts in on a machine of its own; a shell refuses it, and runs nothing.
+bool is_of_pipeline(string_view written) noexcept {
+  if (written.size() > 2 && written[0] == '"' && written.back() == '"') written = written.substr(1, written.size() - 2);
+  if (!ascii::starts_with(written, "${{") || written.find("}}") + 2 != written.size()) return false;
+  std::size_t at = 3;
+  while (at < written.size() && ascii::is_blank(written[at])) ++at;
+  const string_view scope = written.substr(at, written.find('.', at) - at);
+  return one_of(scope, "env inputs matrix steps vars needs");
+}
+
 // cat part-*.txt > all.txt && rm part-*.txt: what goes was joined into another file of the folder before.
 bool joined_before(const Tree& tree, string_view text, std::uint32_t index, const Word& word) noexcept {
   const Command& asked = tree.command(index);
@@ -140,6 +150,8 @@ bool joined_before(const Tree& tree, string_view text, std::uint32_t index, cons
       write = &other;
       continue;
     }
+    // What sorts it on the way loses no line.
+    if (write != nullptr && other.program == "sort" && other.pipe_from != kNone && other.cwd == asked.cwd) continue;
     if (other.program != "cat" || write == nullptr || other.carrier != asked.carrier || other.cwd != asked.cwd || other.via != (asked.via & ~via::kConditional)) return false;
     string_view target = tree.arguments(*write)[0].text;
     if (tree.arguments(*write)[0].has(word_flag::kUnknown) || target.empty() || target.find_first_of("~*?[") != string_view::npos || target.find("..") != string_view::npos || target[0] == '/') return false;
@@ -153,7 +165,7 @@ bool joined_before(const Tree& tree, string_view text, std::uint32_t index, cons
     string_view between = text.substr(end, asked.span.start - end);
     while (!between.empty() && ascii::is_blank(between.front())) between.remove_prefix(1);
     while (!between.empty() && ascii::is_blank(between.back())) between.remove_suffix(1);
-    if (between != "&&") return false;
+    if (between != "&&" && !(between == "\n" && ascii::starts_with(text, "set -e"))) return false;
     for (std::uint32_t w = 0; w < other.word_count; ++w)
       if (tree.arguments(other)[w].text == word.text && tree.arguments(other)[w].has(word_flag::kGlob)) return true;
     return false;
@@ -168,8 +180,9 @@ bool MadeBefore::refilled(const Word& word) const noexcept {
   const Command& asked = tree.command(index);
   if (joined_before(tree, text, index, word)) return true;
   if (word.has(word_flag::kUnknown))
-    return word.has(word_flag::kEnvironment) && !word.has(word_flag::kGlob) && asked.dialect == Dialect::shell && word.span.start < word.span.end && word.span.end <= text.size() &&
-           is_temporary_by_name(text.substr(word.span.start, word.span.end - word.span.start));
+    return !word.has(word_flag::kGlob) && asked.dialect == Dialect::shell && word.span.start < word.span.end && word.span.end <= text.size() &&
+           (word.has(word_flag::kEnvironment) ? is_temporary_by_name(text.substr(word.span.start, word.span.end - word.span.start))
+                                              : is_of_pipeline(text.substr(word.span.start, word.span.end - word.span.start)));
   if (asked.dialect == Dialect::shell && !word.has(word_flag::kUnknown) && index + 1 < tree.command_count()) {
     // Only what the very next command of the same list writes.
     std::uint32_t at = index + 1;

@@ -31,6 +31,8 @@ _GLOB_KEYS: Final = (
     "patterns_none",
     "ends_with",
     "fetches",
+    "unbuilt_none",
+    "built_some",
     "words_any",
     "input",
 )

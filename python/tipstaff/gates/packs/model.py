@@ -38,7 +38,7 @@ CONDITIONS: Final = (
     "subcommand", "flags_any", "flags_none", "value", "first", "second", "last", "args_any", "args_all", "args_none",
     "words_any", "count", "paths", "via_any", "via_none", "reads_from", "writes_to", "inside", "reads_paths",
     "unknown_args", "input", "dialects", "patterns_all", "writes_paths", "patterns_none", "ends_with",
-    "fetches",
+    "fetches", "unbuilt_none", "built_some",
 )  # fmt: skip
 """Kinds of conditions by the number that they have in an image."""
 

@@ -98,8 +98,9 @@ class WeakeningReview:
                 if own:
                     wiring |= {("words", name) for name in words}
                 # More words in what a rule spares are fewer findings.
-                spared = {"unless": rule.get("unless", []), "args_none": rule.get("args_none", [])}
-                inner = [{"args_none": group.get("args_none", [])} for group in rule.get("any", [])]
+                refusals = ("args_none", "unbuilt_none")
+                spared = {key: rule.get(key, []) for key in ("unless", *refusals)}
+                inner = [{key: group.get(key, []) for key in refusals} for group in rule.get("any", [])]
                 loose |= {("words", name) for name in _named_words([spared, inner])}
         self._wiring, self._loose = frozenset(wiring), frozenset(loose)
 

@@ -29,7 +29,7 @@ inline constexpr std::string_view kBuildNames =
     "testresults test-output test-reports junit-reports surefire-reports .phpunit.cache .phpunit.result.cache .php-cs-fixer.cache .phpstan .psalm "
     ".build .swiftpm xcuserdata .cxx .externalnativebuild .kotlin .bloop .metals .scala-build .cpcache .shadow-cljs .clj-kondo .lsp .rebar3 .elixir_ls "
     "nimcache .nimcache .crystal .shards .pub .flutter-plugins .flutter-plugins-dependencies .fvm-cache .ccls-cache .clangd .cargo-ok .zig "
-    ".scannerwork .sonar .sonarqube .dmypy.json .pdm-build .hatch .pixi .pybuilder __pypackages__ .ropeproject .pytest-cache pip-wheel-metadata wheels-cache "
+    ".scannerwork .sonar .sonarqube .dmypy.json .pdm-build .hatch .pixi .pybuilder __pypackages__ .pybuild .ropeproject .pytest-cache pip-wheel-metadata wheels-cache "
     ".ipython_cache .jupyter_cache .quarto _book _minted-cache .hugo_build.lock .docz .fatherrc.cache .umi-production .temp .sst .amplify-hosting .chalice-build .localstack-cache "
     "cdktf.out .terragrunt-cache .packer_cache packer_cache .vagrant-cache .molecule .kitchen-cache .import .mono obj-x64 cmake_build .bazel-cache buck-out .pants.d .gradle-cache .mvn-cache "
     ".dub .rebar ebin docbuild .pio .pioenvs .tscache .yardoc .stestr .asv .doctrees doctrees .gradletasknamecache .rts2_cache_cjs .rts2_cache_es .rts2_cache_umd .meteor-cache "

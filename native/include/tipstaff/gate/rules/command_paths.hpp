@@ -80,9 +80,24 @@ class CommandPaths {
       // env $(cat .env) npm start: it is given them as words, by no pipe.
       const bool variables = next == &Command::pipe_to && other.program == "env" && other.pipe_from == kNone;
       if (matches_any(image_, first, count, variables ? std::string_view("env:variables") : keeps_names(other) ? std::string_view("cut:names") : other.program)) return true;
+      if (finds_links(other) && matches_any(image_, first, count, "find:links")) return true;
       start = other.*next;
     }
     return false;
+  }
+  // find x -type l: symbolic links below a folder of the working directory, and nothing else.
+  bool finds_links(const Command& command) const noexcept {
+    if (command.program != "find") return false;
+    const Word* const words = tree_.arguments(command);
+    bool links = false, tests = false;
+    for (std::uint32_t i = 0; i < command.word_count; ++i) {
+      const std::string_view text = words[i].text;
+      tests = tests || (!text.empty() && text[0] == '-');
+      if (!tests && (text.empty() || words[i].has(word_flag::kUnknown) || text[0] == '/' || text[0] == '~' || text.find("..") != std::string_view::npos)) return false;
+      if (text == "-L" || text == "-H" || text == "-follow" || text == "-o" || text == "-or" || text == "," || text == "!" || text == "-not") return false;
+      links = links || (text == "-type" && i + 1 < command.word_count && words[i + 1].text == "l");
+    }
+    return links;
   }
   // cut -d= -f1: what is before the first equals sign of each line, and nothing of the values.
   // jq -r 'keys[]': the names of an object's values.

@@ -52,8 +52,10 @@ enum class ConditionKind : std::uint32_t {
   patterns_none, // a: first glob, b: globs
   ends_with,     // a: first glob, b: globs
   fetches,       // a: first glob, b: globs of addresses
+  unbuilt_none,  // a: first glob, b: globs
+  built_some,    // a: first glob, b: globs
 };
-constexpr std::uint32_t kConditionKinds = 27;
+constexpr std::uint32_t kConditionKinds = 29;
 
 enum class SelectorKind : std::uint32_t { args, first, last, rest, init, option, key, words, input };
 constexpr std::uint32_t kSelectorKinds = 9;

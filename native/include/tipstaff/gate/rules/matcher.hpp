@@ -170,6 +170,23 @@ class Matcher : private CommandPaths {
       if (positional(i) && seen++ >= skip_ && use(parsed_.words[i])) return true;
     return false;
   }
+  // Made again by a build of this project, or in a temporary folder.
+  bool is_rebuilt(const Word& word) const noexcept {
+    using namespace path_class;
+    const std::uint32_t classes = classes_of(command_, word);
+    return (classes & (kBuild | kTemporary)) != 0 && (classes & (kOutside | kSystem | kHomeRoot | kRoot | kSibling | kVcs | kWiring | kSecrets | kDatabase | kRepositoryRoot)) == 0;
+  }
+  // A path below the repository as it is from its root: /home/dev/proj/x is x, and ./x.
+  std::string_view below_repository(const Word& word) const noexcept {
+    std::string_view text = word.text;
+    while (text.size() > 2 && text[0] == '.' && text[1] == '/') text.remove_prefix(2);
+    if (text.empty() || text[0] != '/' || text.find("..") != std::string_view::npos || text.find("//") != std::string_view::npos || text.find("/./") != std::string_view::npos) return text;
+    if ((classes_of(command_, word) & path_class::kRepository) == 0) return text;
+    const Surroundings& around = paths_.around();
+    const std::string_view root = around.repository.empty() ? around.cwd : around.repository;
+    const bool below = root.size() > 1 && text.size() > root.size() + 1 && text[root.size()] == '/' && text.substr(0, root.size()) == root;
+    return below ? text.substr(root.size() + 1) : text;
+  }
   static bool is_unknown(const Word& word) noexcept { return (word.flags & (word_flag::kUnknown | word_flag::kAppended)) != 0; }
   static bool is_open(const Word& word) noexcept { return is_unknown(word) || (word.flags & word_flag::kGlob) != 0; }
   const Word* nth(std::uint32_t number) const noexcept {
@@ -285,6 +302,17 @@ class Matcher : private CommandPaths {
       case ConditionKind::ends_with: return parsed_.count != 0 && any(parsed_.words[parsed_.count - 1].text);
       case ConditionKind::patterns_none:  // patterns, and words known only when it runs; literal words are skipped
         return !any_operand([&](const Word& word) noexcept { return is_open(word) && any(word.text); });
+      case ConditionKind::unbuilt_none:  // what a build makes again is skipped, by whatever name
+        return !any_operand([&](const Word& word) noexcept { return any(below_repository(word)) && !is_rebuilt(word); });
+      case ConditionKind::built_some: {  // two, and a quarter of all
+        std::uint32_t all = 0, built = 0;
+        any_operand([&](const Word& word) noexcept {
+          ++all;
+          if (is_rebuilt(word) || any(word.text)) ++built;
+          return false;
+        });
+        return built > 1 && built >= (all + 3) / 4;
+      }
       case ConditionKind::patterns_all:
       case ConditionKind::args_all: {
         const bool patterns = static_cast<ConditionKind>(c.kind) == ConditionKind::patterns_all;

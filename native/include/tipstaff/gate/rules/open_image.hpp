@@ -132,6 +132,8 @@ class ImageChecker : private Image {
       case ConditionKind::args_none:
       case ConditionKind::patterns_all:
       case ConditionKind::patterns_none:
+      case ConditionKind::unbuilt_none:
+      case ConditionKind::built_some:
       case ConditionKind::ends_with:
       case ConditionKind::words_any:
       case ConditionKind::reads_from:

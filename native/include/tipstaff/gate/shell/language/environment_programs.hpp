@@ -94,18 +94,53 @@ inline constexpr Convention kConventions[] = {
 // no more than that program could do itself, as long as it does not print what others wrote.
 inline string_view ShellReader::bare_make_variable(const Invocation& in) noexcept {
   const Word& written = argument(in, 0);
-  if (written.text != kUnknown || in.count < 2 || session_.functions.size() != 0 || session_.aliases.size() != 0) return {};
+  if (written.text != kUnknown || session_.functions.size() != 0 || session_.aliases.size() != 0) return {};
   string_view name = source_of(written.span);
   if (!starts_with(name, "$(") || name.back() != ')' || name.size() < 4) return {};
   name = name.substr(2, name.size() - 3);
+  // $(check_deps) alone, by a name that says of no code.
+  if (in.count < 2 && (name.find('_') == string_view::npos || environment_programs::any_word(name, environment_programs::kAnyCommand) || environment_programs::any_word(name, "cmd command get fetch find pick choose next load read cat print show"))) return {};
   if (!is_name(name) || one_of(name, "pbpaste xclip xsel fzf sk peco gum rofi dmenu zenity fortune gmail mail history")) return {};
   const Program& known = find_program(name);
   const bool interpreter = one_of(name, "python python3 pip pip3 go npm node yarn cargo docker podman kubectl helm terraform make git");
   return interpreter || (known.handler == Handler::none && known.output == Output::unknown) ? name : string_view();
 }
 
+// ${BUILD_OPTS} go build, $TEST_ENV make check: assignments or nothing before a program that is named; ${E}mkdir -p x, where make's users
+// silence a recipe. Returns whether they were dropped, so that the program is what is left.
+inline bool ShellReader::drops_prefix(Invocation& in) noexcept {
+  const Word& written = argument(in, 0);
+  if (written.text.empty() || written.text[0] != kUnknownPart || !written.has(word_flag::kEnvironment) || written.has(word_flag::kQuoted)) return false;
+  string_view name = ascii::variable_in(source_of(written.span));
+  if (written.text.size() == 1) {
+    if (in.count < 2 || !is_name(name) || session_.find(name) != nullptr) return false;
+    const std::size_t last = name.rfind('_');
+    if (last == string_view::npos || !one_of(name.substr(last + 1), "ENV ENVS OPTS VARS FLAGS ENVIRONMENT")) return false;
+    const Word& next = argument(in, 1);
+    const string_view program = program_name(next);
+    if (next.text != program || find_program(program).name.empty()) return false;
+    ++in.first, --in.count;
+    return true;
+  }
+  const string_view source = source_of(written.span);
+  const std::size_t close = source.find('}');
+  if (!starts_with(source, "${") || close == string_view::npos || source.substr(close + 1) != written.text.substr(1)) return false;
+  name = source.substr(2, close - 2);
+  if (!one_of(name, "E Q V AT ECHO SILENT QUIET") || session_.find(name) != nullptr || !is_name(written.text.substr(1))) return false;
+  Word known = written;
+  known.text.remove_prefix(1);
+  known.flags = 0;
+  const std::uint32_t first = tree_.word_count();
+  if (tree_.add_word(known) == kNone) return false;
+  for (std::uint32_t i = 1; i < in.count; ++i)
+    if (tree_.add_word(argument(in, i)) == kNone) return false;
+  in.first = first;
+  return true;
+}
+
 // $GIT push, "${SUDO}" make install: a variable that this text does not set and that is named after a program is that program.
 inline bool ShellReader::takes_conventional_name(Invocation& in) noexcept {
+  if (drops_prefix(in)) return true;
   const Word& written = argument(in, 0);
   const bool of_make = written.has(word_flag::kPseudo);  // $(DC)
   string_view name = written.text;

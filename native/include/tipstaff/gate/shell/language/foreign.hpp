@@ -27,6 +27,9 @@ inline bool ShellReader::read_template(Pieces& pieces) noexcept {
   return true;
 }
 
+// env.INSTALLDIR: where a job installs what it built.
+inline bool names_install_folder(string_view name) noexcept { return one_of(name, "INSTALLDIR INSTALL_DIR INSTALL_PREFIX installdir install_dir install_prefix"); }
+
 // ${{ matrix.x || 'y' }}: what a pipeline puts in before a shell sees it; a shell refuses it. Returns whether it ends.
 inline bool ShellReader::read_pipeline_expression(Pieces& pieces, bool quoted) noexcept {
   constexpr std::ptrdiff_t kFar = 512;
@@ -44,7 +47,10 @@ inline bool ShellReader::read_pipeline_expression(Pieces& pieces, bool quoted) n
       add_literal(pieces, "/tmp/job", 0, quoted);
       return true;
     }
-    add_unknown(pieces, 0, quoted);
+    string_view name = expression.substr(0, expression.find(' '));  // env.BUILD_DIR || 'x'
+    name = name.substr(name.rfind('.') + 1);
+    if (is_name(name) && name.size() < 32 && expression.size() > name.size() && (names_built(name) || names_install_folder(name))) add_literal(pieces, "build", 0, quoted);
+    else add_unknown(pieces, 0, quoted);
     return true;
   }
   return false;

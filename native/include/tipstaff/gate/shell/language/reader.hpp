@@ -185,6 +185,7 @@ class ShellReader {
   bool is_own_program(const Invocation& in) noexcept;
   string_view bare_make_variable(const Invocation& in) noexcept;
   bool takes_conventional_name(Invocation& in) noexcept;
+  bool drops_prefix(Invocation& in) noexcept;
   bool is_given_command(const Invocation& in, std::uint32_t at) noexcept;
   bool is_written_for_others(const Invocation& in) noexcept;
   void run(Invocation& in) noexcept;

@@ -179,7 +179,11 @@ inline void ShellReader::read_simple() noexcept {
       }
       if (!assigned || !read_assignment(mark)) read_word();
     } else if (c == '$' && tree_.pending() == mark && make_reference_end(pos_) != nullptr) {
-      if (!read_make_program()) read_word();
+      const char* const from = pos_;
+      if (!read_make_program()) {
+        if (pos_ != from) continue;  // $(AM_V_at)PATH=x: what is after it is read as if it began here
+        read_word();
+      }
     } else if (c == '$' && tree_.pending() == mark && pos_ + 1 < end_ && pos_[1] == '(' && read_make_function()) {
       // What it carries was read.
     } else if (!declares(mark) || !read_assignment(tree_.pending())) {

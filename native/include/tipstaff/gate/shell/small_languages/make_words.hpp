@@ -25,6 +25,11 @@ inline bool names_make_folder(string_view name) noexcept {
   return ends_with(name, "dir") || ends_with(name, "tree") || starts_with(name, "dir.");
 }
 
+// $(venv_file), $(build_path): what is built, by a name of a recipe.
+inline bool names_built_file(string_view name) noexcept {
+  return (ends_with(name, "_file") || ends_with(name, "_files") || ends_with(name, "_path")) && names_built(name);
+}
+
 // Whether a text holds what only a recipe has: $(CC), $$x.
 inline bool holds_make_words(string_view text) noexcept {
   for (std::size_t at = text.find('$'); at < text.size() && at + 2 < text.size(); at = text.find('$', at + 1)) {
@@ -32,6 +37,7 @@ inline bool holds_make_words(string_view text) noexcept {
     const char before = at == 0 ? ' ' : text[at - 1];
     if (next == '$' && (is_name_start(third) || third == '{') && !is_name_byte(before) && !holds(".-/$", before)) return true;
     if (next != '(' || third < 'A' || third > 'Z') continue;
+    if (starts_with(text.substr(at + 2), "AM_V_")) return true;
     std::size_t end = at + 3;
     while (end < text.size() && (is_digit(text[end]) || text[end] == '_' || (text[end] >= 'A' && text[end] <= 'Z'))) ++end;
     if (end > at + 3 && end < text.size() && text[end] == ')') return true;
@@ -80,7 +86,7 @@ inline const char* ShellReader::make_reference_end(const char* from) const noexc
     if (p >= end_ || (*p != ')' && *p != ':')) return nullptr;
     const bool usual = dots ? names_make_folder(name) || names_own_rule(name)
                             : (capitals && (!small || name.find('_') != string_view::npos)) || name[0] == '_' || starts_with(name, "am__") ||
-                                  one_of(name, "verbose gen_verbose cc cxx mkinstalldirs mkdir_p install_sh") || names_make_folder(name);
+                                  one_of(name, "verbose gen_verbose cc cxx mkinstalldirs mkdir_p install_sh objects objs deps depfiles dep_files") || names_make_folder(name) || names_built_file(name);
     if (!usual && (dots || !in_recipe())) return nullptr;
   }
   if (p < end_ && *p == ':') {
@@ -128,7 +134,7 @@ inline const char* ShellReader::make_function_end(const char* from) const noexce
   for (; p < end_ && p - from < kLongest; ++p) {
     if (*p == '(') ++depth;
     if (*p == ',' && depth == 1) comma = true;
-    if (condition && !comma && (*p == ';' || *p == '`')) return nullptr;
+    if (condition && !comma && depth == 1 && (*p == ';' || *p == '`')) return nullptr;
     if (*p == ')' && --depth == 0) return condition && !comma ? nullptr : p + 1;
   }
   return nullptr;
@@ -267,6 +273,26 @@ inline bool ShellReader::read_make_program() noexcept {
   return true;
 }
 
+// $(if $(shell command -v podman),podman,docker) run x: the program that is taken where the condition holds.
+inline string_view named_by_condition(const char* from, const char* end) noexcept {
+  int depth = 0;
+  const char* start = nullptr;
+  for (const char* p = from + 1; p < end; ++p) {
+    depth += *p == '(' ? 1 : *p == ')' ? -1 : 0;
+    if (!(depth == 1 && *p == ',') && depth != 0) continue;
+    if (start == nullptr) {
+      start = p + 1;
+      continue;
+    }
+    const string_view text = trim(string_view(start, static_cast<std::size_t>(p - start)));
+    if (text.empty() || !is_name_start(text[0])) return {};
+    for (const char c : text)
+      if (!is_name_byte(c) && c != '-' && c != '.') return {};
+    return text;
+  }
+  return {};
+}
+
 // $(call quiet,CC) -c x.c: a function of make in the place of a program; $(if $(V),,@)rm x: rm is what a shell would run.
 // $(shell mkdir -p out) alone gives nothing that would run. Returns whether it was read.
 inline bool ShellReader::read_make_function() noexcept {
@@ -291,6 +317,17 @@ inline bool ShellReader::read_make_function() noexcept {
   const char* const end = make_function_end(start);
   if (end == nullptr) return false;
   const string_view function = make_function_name(start, end);
+  if (function == "if" && end < end_ && is_blank(*end)) {
+    if (const string_view program = named_by_condition(start, end); !program.empty()) {
+      read_make_arguments(end, true, false);
+      if (stopped_) return true;
+      Word word;
+      word.text = program;
+      word.span = span_of(start, end);
+      tree_.push_pending(word);
+      return true;
+    }
+  }
   const bool called = function == "call" && (end == end_ || ends_word(*end));
   if (called) {
     const char* p = start + 2 + function.size() + 1;
