@@ -10,8 +10,9 @@ enum class Truth : std::uint8_t { unknown, always, never };
 class Condition {
  public:
   // `table`: the one that the condition narrows; `joins_itself`: it is joined to itself.
-  explicit Condition(Cursor& cursor, std::string_view table = {}, bool joins_itself = false) noexcept
-      : at_(cursor), table_(table.substr(table.rfind('.') + 1)), joins_itself_(joins_itself) {}
+  // `uses`: DELETE FROM a USING b, whose condition may only say what belongs to what.
+  explicit Condition(Cursor& cursor, std::string_view table = {}, bool joins_itself = false, bool uses = false) noexcept
+      : at_(cursor), table_(table.substr(table.rfind('.') + 1)), joins_itself_(joins_itself), uses_(uses) {}
 
   // Reads from after WHERE to what ends the condition, which stays the current token.
   Truth read() noexcept {
@@ -185,6 +186,7 @@ class Condition {
     Token part[kParts];
     std::uint32_t n = 0;
     bool qualified = false;  // a.id = b.id joins
+    Token owner;             // b of b.id
     while (!ends() && !is_doubled('|') && !is_doubled('&')) {
       const bool range = n == 3 && part[1].is("between") && at_.token().is("and");
       if (!range && at_.token().is_one_of("and or xor")) break;
@@ -222,6 +224,7 @@ class Condition {
       }
       if (at_.token().is_mark('.') && n > 0 && n <= kParts && part[n - 1].kind != Kind::mark) {  // t.id is id
         --n;
+        owner = part[n];
         qualified = true;
         at_.advance();
         continue;
@@ -231,8 +234,16 @@ class Condition {
       at_.advance();
     }
     if (grouped) return more ? Truth::unknown : truth;
+    if (uses_ && qualified && n == 3 && part[1].is_mark('=') && part[2].is("id") && owns(owner.text, part[0].text)) return Truth::always;
     shape_ = shape_of(part, n);
     return judge(part, n, qualified && !(joins_itself_ && is_key(part[0])));
+  }
+
+  // Whether a column is the key of a table's rows in another: customer_id of customers. All that belong to any are met.
+  static bool owns(std::string_view table, std::string_view column) noexcept {
+    if (column.size() < 5 || !ascii::ends_with(column, "_id")) return false;
+    column.remove_suffix(3);
+    return table.size() <= column.size() + 2 && ascii::starts_with(table, column);
   }
 
   static bool same(const Token& a, const Token& b) noexcept {
@@ -320,7 +331,7 @@ class Condition {
 
   Cursor& at_;
   std::string_view table_;
-  bool joins_itself_, too_deep_ = false;
+  bool joins_itself_, uses_, too_deep_ = false;
   Shape shape_;  // of the last part that was read
 };
 

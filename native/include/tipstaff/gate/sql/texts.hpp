@@ -132,7 +132,7 @@ inline void Statements::word(const Token& now) noexcept {
     open->join = open->join || open->uses;
     at_.advance();
     const std::uint32_t place = pending_count_ - 1;
-    const Truth truth = Condition(at_, open->table.empty() ? open->name.text : open->table, open->joins_itself).read();
+    const Truth truth = Condition(at_, open->table.empty() ? open->name.text : open->table, open->joins_itself, open->uses && !open->joins_itself).read();
     if (place < pending_count_) pending_[place].always_true = truth == Truth::always;
     moved_ = true;
     return;

@@ -229,6 +229,25 @@ class Actions : protected Texts {
         value.kind = Value::remote;
         return value;
       }
+      case Action::save: {
+        if (second.is_text() && first.is_text()) note_saved(first.known.text, second.known.text);
+        Value value;
+        value.kind = Value::remote;
+        return value;
+      }
+      case Action::load:
+        if (arguments.remote || (first.is_text() && is_address(first.known.text))) tree_.add_uncertainty(Unresolved::remote_code, span, frame_.carrier);
+        if (arguments.has_file && arguments.count == 1) {
+          Value value;
+          value.kind = Value::content;
+          value.known = arguments.file;
+          return value;
+        }
+        return Value{};
+      case Action::load_file:
+        for (std::uint32_t i = 0; i < arguments.count; ++i)
+          if (arguments.at(i).is_text() && is_saved(arguments.at(i).known.text)) tree_.add_uncertainty(Unresolved::remote_code, span, frame_.carrier);
+        return Value{};
       case Action::connect:
         connects_ = true;
         connect_span_ = span;
@@ -236,6 +255,7 @@ class Actions : protected Texts {
       case Action::evaluate:
         // A function is what these mostly get.
         if (ascii::one_of(name, "settimeout setinterval") && !first.is_text()) return Value{};
+        if (ascii::ends_with(name, "worker_threads.worker") && !(first.is_text() && first.known.text.find('(') != string_view::npos)) return Value{};  // a file
         return evaluate(arguments, span);
       case Action::decode_base64: return decoded(first, false);
       case Action::decode_hex: return decoded(first, true);
@@ -329,6 +349,10 @@ class Actions : protected Texts {
   Value started(const Arguments& arguments, Span span) noexcept;
   void feed(const Value& process, const Value& text, Span span) noexcept;
   static bool is_shell(string_view command) noexcept;
+  static bool is_address(string_view text) noexcept { return ascii::starts_with(text, "http://") || ascii::starts_with(text, "https://") || ascii::starts_with(text, "ftp://"); }
+  void note_saved(string_view address, string_view path) noexcept;
+  bool is_saved(string_view path) const noexcept;
+  bool runs_saved(string_view program, string_view file) const noexcept;
   bool writes_nothing() const noexcept;
 
  private:
@@ -356,7 +380,10 @@ class Actions : protected Texts {
   Span connect_span_, shell_span_;
   std::uint32_t feeds_ = 0;
   bool feeds_reported_ = false;
-  bool connects_ = false, duplicates_ = false, has_shell_ = false, fetched_ = false;
+  bool connects_ = false, duplicates_ = false, has_shell_ = false;
+  static constexpr std::uint32_t kSaved = 4;
+  string_view saved_[kSaved];  // files that hold what came from the network
+  std::uint32_t saved_count_ = 0;
 };
 
 }  // namespace tipstaff::gate::program

@@ -39,6 +39,9 @@ enum class Action : std::uint8_t {
   request,          // sends or fetches as its options say
   connect,
   evaluate,
+  load,             // a text or a file whose objects are code while they are made: pickle.loads
+  load_file,        // a path of Python that is run: runpy.run_path
+  save,             // an address and a path: what comes from the network is a file then
   decode_base64,
   decode_hex,
   reverse,
@@ -94,7 +97,11 @@ inline constexpr Call kPython[] = {
     {Action::truncate, "os.truncate os.ftruncate posix.ftruncate"},
     {Action::link, "os.symlink os.link"},
     {Action::send, "smtplib.smtp.sendmail urllib2.urlopen_post"},
-    {Action::fetch, "requests.get httpx.get urllib.urlopen urllib2.urlopen urllib.request.urlretrieve urllib.urlretrieve wget.download"},
+    {Action::fetch, "requests.get httpx.get urllib.urlopen urllib2.urlopen"},
+    {Action::save, "urllib.request.urlretrieve urllib.urlretrieve wget.download"},
+    {Action::load, "pickle.loads pickle.load _pickle.loads cpickle.loads cpickle.load dill.loads dill.load cloudpickle.loads cloudpickle.load joblib.load marshal.loads marshal.load "
+                   "yaml.unsafe_load yaml.full_load jsonpickle.decode jsonpickle.loads pandas.read_pickle pd.read_pickle"},
+    {Action::load_file, "runpy.run_path importlib.util.spec_from_file_location imp.load_source importlib.machinery.sourcefileloader"},
     {Action::request,
      "requests.post requests.put requests.patch requests.request httpx.post httpx.put httpx.patch httpx.request httpx.stream "
      "urllib.request.urlopen urllib.request.request urllib3.request aiohttp.request"},
@@ -148,7 +155,7 @@ inline constexpr Call kNode[] = {
     {Action::send, "axios.post axios.put axios.patch got.post got.put got.patch needle.post superagent.post superagent.put request.post ky.post"},
     {Action::fetch, "axios.get http.get https.get got.get needle.get superagent.get ky.get"},
     {Action::connect, "net.connect net.createconnection net.socket tls.connect deno.connect bun.connect"},
-    {Action::evaluate, "eval function vm.runinthiscontext vm.runinnewcontext vm.runincontext vm.script globalthis.eval settimeout setinterval"},
+    {Action::evaluate, "worker_threads.worker eval function vm.runinthiscontext vm.runinnewcontext vm.runincontext vm.script globalthis.eval settimeout setinterval"},
     {Action::decode_base64, "atob"},
     {Action::join_path, "path.join path.resolve path.posix.join path.win32.join join"},
     {Action::home, "os.homedir homedir"},

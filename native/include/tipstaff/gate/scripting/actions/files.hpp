@@ -64,7 +64,7 @@ inline void Actions::emit_write(const Value& path, const Arguments& arguments, S
   const Value& content = arguments.at(1);
   const bool empty = arguments.written > 1 && ((content.kind == Value::text && content.known.text.empty()) || (content.bits & option::kScrambled) != 0);
   emit_one("@write", span, path, empty ? string_view("--empty") : string_view());
-  if (arguments.remote) fetched_ = true;
+  if (arguments.remote && path.is_text()) note_saved({}, path.known.text);
 }
 
 inline Value Actions::open(const Arguments& arguments, Span span) noexcept {

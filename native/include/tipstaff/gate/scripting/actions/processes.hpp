@@ -13,8 +13,37 @@ inline void Actions::run_code(Dialect dialect, const Known& text, std::uint32_t 
     tree_.add_uncertainty(Unresolved::code, text.span, frame.carrier);
     return;
   }
-  if (dialect == Dialect::shell) note_shell(text.text);
+  if (dialect == Dialect::shell) {
+    note_shell(text.text);
+    const string_view line = ascii::trim(text.text);
+    const std::size_t blank = line.find(' ');
+    if (saved_count_ > 0 && runs_saved(line.substr(0, blank), blank == string_view::npos ? string_view() : line.substr(line.rfind(' ') + 1))) {
+      tree_.add_uncertainty(Unresolved::remote_code, text.span, frame_.carrier);
+    }
+  }
   read_code(reader_, dialect, text.code(), frame);
+}
+
+// A file that holds what an address gave; installers that projects publish are for their packs of rules.
+inline void Actions::note_saved(string_view address, string_view path) noexcept {
+  for (const string_view known : {string_view("https://bootstrap.pypa.io/"), string_view("https://install.python-poetry.org"), string_view("https://sh.rustup.rs"), string_view("https://astral.sh/")})
+    if (ascii::starts_with(address, known)) return;
+  if (!path.empty() && path.find(kUnknownPart) == string_view::npos && saved_count_ < kSaved) saved_[saved_count_++] = path;
+}
+
+inline bool Actions::is_saved(string_view path) const noexcept {
+  if (ascii::starts_with(path, "./")) path.remove_prefix(2);
+  for (std::uint32_t i = 0; i < saved_count_; ++i)
+    if (path == (ascii::starts_with(saved_[i], "./") ? saved_[i].substr(2) : saved_[i])) return true;
+  return false;
+}
+
+// Whether a program is such a file, or an interpreter that is given one.
+inline bool Actions::runs_saved(string_view program, string_view file) const noexcept {
+  if (is_saved(program)) return true;
+  const std::size_t slash = program.rfind('/');
+  if (slash != string_view::npos) program.remove_prefix(slash + 1);
+  return ascii::one_of(program, "sh bash zsh dash ksh ash sudo source . python python3 node perl ruby php pwsh lua") && is_saved(file);
 }
 
 // A value that a shell gets.
@@ -36,6 +65,9 @@ inline void Actions::run_words(const Known* items, std::uint32_t count, Span spa
   Frame frame = frame_;
   if (decoded_) frame.via |= via::kDecoded;
   if (count == 1 || (count == 2 && items[1].text == "-i")) note_shell(items[0].text);
+  if (saved_count_ > 0 && count > 0 && runs_saved(items[0].text, count > 1 ? items[1].text : string_view())) {
+    tree_.add_uncertainty(Unresolved::remote_code, span, frame_.carrier);
+  }
   read_words(reader_, frame, items, count, span);
 }
 
@@ -242,7 +274,7 @@ inline Value Actions::evaluate(const Arguments& arguments, Span span) noexcept {
   if (value.kind == Value::remote || arguments.remote) {
     tree_.add_uncertainty(Unresolved::remote_code, span, frame_.carrier);
   } else if (value.kind == Value::content) {
-    tree_.add_uncertainty(Unresolved::script, span, frame_.carrier);
+    tree_.add_uncertainty(is_saved(value.known.text) ? Unresolved::remote_code : Unresolved::script, span, frame_.carrier);
   } else {
     tree_.add_uncertainty(Unresolved::code, span, frame_.carrier);
   }

@@ -115,6 +115,7 @@ inline Value ScriptReader::method(const Value& self, std::string_view name, std:
   if (self.kind == Value::content && ascii::one_of(name, "write writelines") && (arguments.at(0).bits & option::kScrambled) != 0) {
     emit_one("@write", at, text_value(self.known), "--empty");
   }
+  if (self.kind == Value::content && ascii::one_of(name, "write writelines") && arguments.remote) note_saved({}, self.known.text);
   if (self.kind == Value::content || self.kind == Value::remote) {
     if (self.kind == Value::remote && ascii::equals(name, "then") && arguments.at(0).kind == Value::object &&
         ascii::one_of(arguments.at(0).known.text, "eval function")) {

@@ -113,7 +113,7 @@ inline constexpr LoadedFile kLoadedFiles[] = {
     {"pip pip3 pipx uv poetry pdm hatch tox nox python python3 easy_install flit", "setup.py", Dialect::python},
     {"nox", "noxfile.py", Dialect::python}, {"fab", "fabfile.py", Dialect::python}, {"invoke inv", "tasks.py", Dialect::python},
     {"scons", "SConstruct SConscript", Dialect::python}, {"waf", "wscript", Dialect::python}, {"doit", "dodo.py", Dialect::python},
-    {"snakemake", "Snakefile *.smk", Dialect::python}, {"locust", "locustfile.py", Dialect::python}, {"alembic", "env.py", Dialect::python},
+    {"snakemake", "Snakefile *.smk", Dialect::python}, {"snakemake", "Snakefile *.smk", Dialect::make}, {"locust", "locustfile.py", Dialect::python}, {"alembic", "env.py", Dialect::python},
     {"gunicorn", "gunicorn.conf.py", Dialect::python}, {"sphinx-build make", "conf.py", Dialect::python},
     {"django-admin manage.py python python3 celery", "settings.py", Dialect::python}, {"gdb", ".gdbinit", Dialect::python},
     {kConfigured, "*.config.js *.config.mjs *.config.cjs *.config.ts .eslintrc.js .eslintrc.cjs .babelrc.js .mocharc.js .pnpmfile.cjs gulpfile.js gulpfile.mjs "
@@ -130,6 +130,9 @@ inline constexpr LoadedFile kLoadedFiles[] = {
     {"mvn ant", "pom.xml build.xml", Dialect::prose}, {"act gitlab-runner woodpecker-cli drone circleci wrkflw", "*.yml *.yaml", Dialect::prose}, {"terraform tofu opentofu", "*.tf", Dialect::prose},
     {"packer", "*.pkr.hcl *.json", Dialect::prose}, {"skaffold", "skaffold.yaml", Dialect::prose}, {"melos", "melos.yaml", Dialect::prose},
     {"nodemon", "nodemon.json", Dialect::prose}, {"lint-staged", ".lintstagedrc .lintstagedrc.json", Dialect::prose}, {"tmux", ".tmux.conf", Dialect::prose},
+    {"bazel bazelisk", "BUILD BUILD.bazel *.bzl", Dialect::make}, {"puppet", "*.pp", Dialect::make}, {"salt-call salt-ssh", "*.sls", Dialect::prose},
+    {"chef-client chef-apply chef-solo", "*.rb", Dialect::ruby}, {"jenkinsfile-runner", "Jenkinsfile", Dialect::make}, {"mprocs", "mprocs.yaml", Dialect::prose},
+    {"rscript r quarto", "*.Rmd *.qmd", Dialect::make},
     {"meson", "meson.build", Dialect::make}, {"dotnet csc mcs", "*.cs", Dialect::make},
     {"nix nix-shell nix-build nixos-rebuild home-manager", "*.nix", Dialect::prose}, {"cmake ctest", "CMakeLists.txt", Dialect::make},
     {"cargo", "build.rs", Dialect::make}, {"go mage", "magefile.go *_test.go *.go", Dialect::make}, {"sbt", "build.sbt", Dialect::make},
@@ -215,8 +218,17 @@ inline void ShellReader::read_loaded(Invocation& in, const Stream& content, Dial
   options.via = via::kScript;
   options.subshell = true;
   if (dialect == Dialect::shell) return nested(in, content.text, in.span, options);
-  if (dialect == Dialect::python && content.text.find("def pytest_") != string_view::npos) {  // pytest calls these by their names
+  if (dialect == Dialect::python && holds_any(content.text, {"def pytest_", "def test_"})) {  // pytest calls these by their names
     string_view called = tree_.join(tree_.copy(""), content.text);
+    for (std::size_t at = content.text.find("\ndef test_"); at != string_view::npos; at = content.text.find("\ndef test_", at + 5)) {
+      std::size_t end = at + 5;
+      while (end < content.text.size() && is_name_byte(content.text[end])) ++end;
+      if (content.text.substr(end, 2) != "()") continue;  // what fixtures give is not known
+      // Of databases, those of tests; of files and programs, what is there.
+      const string_view body = content.text.substr(end, content.text.find("\ndef ", end) - end);
+      if (!holds_any(body, {"rmtree(", "os.system(", "subprocess.", "os.remove(", ".unlink("})) continue;
+      called = tree_.join(tree_.join(tree_.join(called, "\n"), content.text.substr(at + 5, end - at - 5)), "()\n");
+    }
     for (std::size_t at = content.text.find("def pytest_"); at != string_view::npos; at = content.text.find("def pytest_", at + 4)) {
       std::size_t end = at + 4;
       while (end < content.text.size() && is_name_byte(content.text[end])) ++end;

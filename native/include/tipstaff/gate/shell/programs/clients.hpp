@@ -105,6 +105,16 @@ inline void ShellReader::run_interpreter(Invocation& in, Dialect dialect) noexce
       code_seen = true;
       continue;
     }
+    if (dialect == Dialect::node && one_of(text.substr(0, equals), "--import --loader --experimental-loader --require -r")) {  // --import data:text/javascript,CODE
+      Word code = word;
+      if (equals != string_view::npos) code.text.remove_prefix(equals + 1);
+      else if (i + 1 < in.count) code = argument(in, i + 1);
+      constexpr string_view kData = "data:text/javascript,";
+      if (starts_with(code.text, kData)) {
+        code.text.remove_prefix(kData.size());
+        code_word(in, code, nested_options, dialect);
+      }
+    }
     if (text[1] == '-') {
       if (one_of(text, options.value_names)) ++i;
       if (text == "--version" || text == "--help") return;
@@ -202,8 +212,8 @@ inline void ShellReader::run_sql(Invocation& in, const Program& program) noexcep
   Word url;
   // Each client has its own words for "this is SQL" and "this file is".
   string_view code = "-c --command -e --execute -q -Q --query --sql", file = "-f --file -i --input-file";
-  if (name == "psql" || name == "pgcli") code = "-c --command";
-  else if (name == "mysql" || name == "mariadb" || name == "mycli") code = "-e --execute", file = "";
+  if (name == "psql" || name == "pgcli") code = "-c --command --init-command";
+  else if (name == "mysql" || name == "mariadb" || name == "mycli") code = "-e --execute --init-command --init-command-add", file = "";
   else if (name == "sqlite3" || name == "sqlite") code = "-cmd", file = "-init";
   else if (name == "sqlcmd") code = "-q -Q --query --initial-query", file = "-i --input-file";
   else if (name == "duckdb") code = "-c -s -cmd", file = "-f -init";

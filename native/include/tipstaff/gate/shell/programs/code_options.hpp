@@ -30,6 +30,11 @@ inline void ShellReader::run_code_option(Invocation& in, const Program& program)
     if (name == "xonsh" && holds(code.text, '(')) code_word(in, code, options, Dialect::python);
     return;
   }
+  if (one_of(name, "nu xonsh elvish")) {  // a script of theirs
+    const std::uint32_t at = after_options(in, 1, program.short_values, program.long_values);
+    if (at < in.count) run_script(in, at, name == "xonsh" && ends_with(text_of(in, at), ".py") ? Dialect::python : Dialect::shell, 0);
+    return;
+  }
   if (name == "nix-shell") {
     if (find_option(in, '\0', "--command", &code) != kNone) code_word(in, code, options, Dialect::shell);
     return;

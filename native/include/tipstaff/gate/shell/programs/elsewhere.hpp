@@ -44,6 +44,7 @@ inline void ShellReader::run_elsewhere(Invocation& in, const Program& program) n
       return;
     }
     const Word word = rest_of(in, at);
+    if (one_of(program.name, "winrs psexec psexec64 paexec")) return code_word(remote, word, options, Dialect::cmd);
     if (at + 1 >= in.count) return code_word(remote, word, options, Dialect::shell);  // all of it in quotes
     if ((known.via & via::kContainer) != 0 || known.via == 0) return run_inner(remote, at, known.via);
     code_word(remote, word, options, Dialect::shell);
@@ -306,8 +307,14 @@ inline void ShellReader::run_stored_alias(Invocation& in, const Program& program
   options.via = via::kEvaluated;
   for (std::uint32_t i = 4; i < in.count; ++i) {
     Word code = argument(in, i);
-    if (starts_with(code.text, "!")) code.text.remove_prefix(1);
-    else if (!shell || code.text.empty() || code.text[0] == '-') continue;
+    if (starts_with(code.text, "!")) {
+      code.text.remove_prefix(1);
+    } else if (code.text.empty() || code.text[0] == '-') {
+      continue;
+    } else if (!shell) {  // words for gh itself
+      if (i != 4) continue;
+      code.text = tree_.join(tree_.copy("gh "), code.text);
+    }
     code_word(in, code, options, Dialect::shell);
   }
 }

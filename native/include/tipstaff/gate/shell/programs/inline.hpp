@@ -56,12 +56,12 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
       "system execute popen exec cmd run shell script call_process call-process shell-command callCommand readProcess spawnCommand "
       "run-program run_program async-shell-command Process system2 spawn start_process Command shell-command-to-string sh execl execlp execv execvp execve "
       "posix_spawn CommandContext new ProcessBuilder command Cmd Exec unix dos host unix_w RunProcess Run StartProcess system-raw os_command "
-      "run_command syscmd esyscmd shellHook";
+      "run_command syscmd esyscmd shellHook execute_command_line fpSystem";
   constexpr string_view kDeletes =
       "rm_rf rm_rf! removeItem delete-directory RemoveAll remove_dir_all unlink removeDirectoryRecursive removePathForcibly deleteDir "
       "deleteRecursively rmtree remove_all RemoveAll deleteTree rm_r deleteDirectory removeTree remove_dir_contents delete_dir DeleteDirectory del_dir_r delete-tree "
       "delete-directory-tree delete-file-recursively removeDir confirm_recursive_rmdir dir_delete removeItemAtPathError "
-      "remove-all rmdir_all delete_directory_and_contents delete_directory_contents recursive_rm remove_tree";
+      "remove-all rmdir_all rmdirRecurse delete_directory_and_contents delete_directory_contents recursive_rm remove_tree";
   constexpr string_view kDeletesOne = "remove delete-file file.remove rm! removeFile deleteFile file_delete Remove sys-unlink delete_file";
   constexpr string_view kJoins = "paste paste0 string-append str concat format sprintf string concatenate glue strcat";
   const string_view program = in.command == kNone ? string_view() : string_view(tree_.command(in.command).program);  // a start-up file has no command
@@ -296,7 +296,7 @@ inline void ShellReader::run_powershell(Invocation& in) noexcept {
     const Word word = argument(in, i);
     string_view text = word.text;
     if (text.empty()) continue;
-    if (text[0] != '-' && text[0] != '/') {
+    if (text[0] != '-' && (text[0] != '/' || ends_with(text, ".ps1"))) {
       if (ends_with(text, ".ps1")) {
         run_script(in, i, Dialect::powershell, 0);
         return;

@@ -32,6 +32,7 @@ inline constexpr Row kRows[] = {
     {Handler::prefix, "ionice", "cnpPu", "--class --classdata"},
     {Handler::prefix, "chrt", "TPD", "", 1},
     {Handler::prefix, "taskset setarch faketime datefudge setuidgid envuidgid envdir", "", "", 1},
+    {Handler::prefix, "cgexec", "g", "--sticky"},
     {Handler::prefix, "numactl", "mNCip", "--membind --cpunodebind --physcpubind --interleave"},
     {Handler::prefix, "timeout gtimeout", "ks", "--kill-after --signal", 1},
     {Handler::prefix, "stdbuf", "ioe", "--input --output --error"},
@@ -199,12 +200,13 @@ inline constexpr Row kRows[] = {
      "lima colima orb incus coder devpod doctl mco buildah pueue launchctl i3-msg swaymsg hyprctl sops glab nomad pct qm crictl "
      "ctr jexec machinectl systemd-nspawn schroot devcontainer bolt knife pyinfra ibmcloud teleport waypoint platform upsun "
      "terminus acli symfony sail virt-customize rails spring irb pry artisan manage.py django-admin django pscale flask wp drush "
+     "winrs psexec psexec64 paexec "
      "sage blender freecadcmd hython mayapy pvpython jython micropython graalpy bpython gimp scrapy odoo odoo-bin superset nautobot-server mruby truffleruby hanami "
      "chef-shell jrunscript rhino qjs d8 electron frida tjs llrt hhvm frankenphp osqueryi psysh prisma wrangler turso supabase n98-magerun2 snow databricks dolt edgedb gel repo lerna gitlab-rails console"},
     {Handler::playbook, "ansible-playbook"},
     // Sources that are compiled and run on the spot.
     {Handler::compiler, "gcc cc clang tcc rustc go javac java kotlinc zig dart dotnet csc mcs gfortran fpc ldc2 dmd v rust-script "
-     "cargo odin hare swiftc"},
+     "cargo odin hare swiftc rdmd instantfpc"},
     {Handler::inline_code, "mix iex"},
     // More commands from input or operands.
     {Handler::parallel, "sem parallel"},

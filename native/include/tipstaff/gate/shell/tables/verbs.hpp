@@ -69,6 +69,7 @@ inline constexpr RemoteVerb kRemoteVerbs[] = {
     {"platform", "ssh", 0, "peA", "--project --environment --app"}, {"upsun", "ssh", 0, "peA", "--project --environment --app"},
     {"terminus", "remote:wp", 1, "", ""}, {"acli", "remote:ssh", 1, "", ""}, {"symfony", "ssh", 0, "pe", "--project --environment"},
     {"sail", "exec", 1, "", "", {}, '\0', via::kContainer}, {"sail", "shell", 0, "", "", "--command", 'c', via::kContainer},
+    {"winrs", "", 0, "", ""}, {"psexec", "", 1, "up", ""}, {"psexec64", "", 1, "up", ""}, {"paexec", "", 1, "up", ""},
     {"virt-customize", "", 0, "ad", "--add --domain", "--run-command", '\0', via::kContainer},
 };
 
