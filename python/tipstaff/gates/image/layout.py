@@ -11,11 +11,11 @@ from array import array
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from tipstaff.gates.image.triggers import glob_letters
+from tipstaff.gates.image.triggers import glob_letters, glob_pairs
 from tipstaff.gates.packs.model import DECISIONS, PackError, Row
 
 MAGIC: Final = b"TIPSGATE"
-VERSION: Final = 6
+VERSION: Final = 7
 NOTHING: Final = 0xFFFFFFFF
 """Stands for an index where there is none."""
 
@@ -26,7 +26,7 @@ SECTIONS: Final = (
 )  # fmt: skip
 WIDTHS: Final = {
     "texts": 2, "slots": 3, "specs": 21, "flags": 4, "buckets": 7, "candidates": 1, "instances": 10, "groups": 2,
-    "conditions": 4, "globs": 5, "masks": 4, "sequences": 2, "rules": 9, "tables": 2, "rows": 3, "terms": 2,
+    "conditions": 4, "globs": 7, "masks": 4, "sequences": 2, "rules": 9, "tables": 2, "rows": 3, "terms": 2,
     "selectors": 4, "config": 6, "allowlist": 1, "shared": 1, "triggers": 2, "signs": 1, "indexes": 1,
     "guards": 20, "letters": 32,
 }  # fmt: skip
@@ -107,10 +107,10 @@ class ImageSections:
         if globs not in self._glob_ids:
             records: list[Values] = []
             for glob in globs:
-                kind, text = _glob_parts(glob.lower())
-                records.append(
-                    (_GLOB_KINDS[kind], self.text(text), *_glob_edge(kind, text), glob_letters(glob.lower()))
-                )
+                folded = glob.lower()
+                kind, text = _glob_parts(folded)
+                outline = (*_glob_edge(kind, text), glob_letters(folded), *glob_pairs(folded))
+                records.append((_GLOB_KINDS[kind], self.text(text), *outline))
             self._glob_ids[globs] = self.extend("globs", records)
         return self._glob_ids[globs]
 

@@ -179,6 +179,15 @@ def glob_letters(glob: str) -> int:
     return sum(1 << one for one in {one for one in _stretch(glob) if one is not None})
 
 
+def glob_pairs(glob: str) -> tuple[int, int]:
+    """Return bits of the letters side by side in every text that a glob matches, as `pairs_of` has them."""
+    bits = 0
+    for one, other in pairwise(_stretch(glob)):
+        if one is not None and other is not None:
+            bits |= 1 << (((one << 5 | other) * 40503 & 0xFFFF) >> 10)
+    return bits & 0xFFFFFFFF, bits >> 32
+
+
 def pair_letters(signs: tuple[int, int]) -> int:
     """Return the classes of the letters of two pairs, as bits."""
     classes = {half for sign in signs for half in divmod(sign - PAIR_SIGNS, 32)}

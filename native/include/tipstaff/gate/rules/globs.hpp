@@ -92,11 +92,25 @@ inline bool outline_fits(const record::Glob& glob, std::string_view text) noexce
   return glob.edge == static_cast<unsigned char>(lower(edge));
 }
 
-// `letters`: all that the text may have.
-inline bool matches_any(const Image& image, std::uint32_t first, std::uint32_t count, std::string_view text,
-                        std::uint32_t letters = ~std::uint32_t{0}) noexcept {
-  for (std::uint32_t i = first; i < first + count; ++i)
-    if ((image.globs[i].letters & ~letters) == 0 && outline_fits(image.globs[i], text) && matches(image, image.globs[i], text)) return true;
+// Whether it is one that costs a walk over the text.
+inline bool is_searched(const record::Glob& glob) noexcept { return glob.kind >= static_cast<std::uint32_t>(GlobKind::contains); }
+
+// What a text may have, of which nothing is known.
+struct AnyLetters {
+  static constexpr std::uint32_t all_letters() noexcept { return ~std::uint32_t{0}; }
+  static constexpr std::uint64_t all_pairs() noexcept { return ~std::uint64_t{0}; }
+};
+
+// `known`: has all letters and all pairs of them that the text may have.
+template <class Known = AnyLetters>
+inline bool matches_any(const Image& image, std::uint32_t first, std::uint32_t count, std::string_view text, const Known& known = Known()) noexcept {
+  const std::uint32_t missing = ~known.all_letters();
+  for (std::uint32_t i = first; i < first + count; ++i) {
+    const record::Glob& glob = image.globs[i];
+    if ((glob.letters & missing) != 0 || !outline_fits(glob, text)) continue;
+    if (is_searched(glob) && (glob.all_pairs() & ~known.all_pairs()) != 0) continue;
+    if (matches(image, glob, text)) return true;
+  }
   return false;
 }
 

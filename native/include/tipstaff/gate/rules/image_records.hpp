@@ -7,7 +7,7 @@
 namespace tipstaff::gate {
 
 constexpr char kImageMagic[9] = "TIPSGATE";
-constexpr std::uint32_t kImageVersion = 6;
+constexpr std::uint32_t kImageVersion = 7;
 constexpr std::uint32_t kNothing = 0xffffffffu;
 constexpr std::uint32_t kFlagBits = 128;
 // Signs of words: see word_signs.hpp.
@@ -112,7 +112,11 @@ struct Group { std::uint32_t first, count; };
 struct Condition { std::uint32_t kind, a, b, c; };
 // least: the shortest text that can match; edge: its first letter (last, of a suffix), 0 for any.
 // letters: the classes of letters that every match has, as bits.
-struct Glob { std::uint32_t kind, text, least, edge, letters; };
+// `letters` and `pairs`: what every text has that it matches, as bits of letters and of letters side by side.
+struct Glob {
+  std::uint32_t kind, text, least, edge, letters, pairs[2];
+  constexpr std::uint64_t all_pairs() const noexcept { return pairs[0] | std::uint64_t{pairs[1]} << 32; }
+};
 struct Mask { std::uint32_t bits[4]; };
 struct Sequence { std::uint32_t first, count; };
 struct Rule { std::uint32_t id, pack, reason, safer, severity, decision, marks, because, former; };

@@ -262,7 +262,7 @@ class Matcher : private CommandPaths {
       for (std::uint32_t seen = 0; from < parsed_.count && seen < skip_; ++from) seen += positional(from) ? 1 : 0;
     for (std::uint32_t g = c.a; g < c.a + c.b; ++g) {
       const record::Glob& glob = image_.globs[g];
-      if ((glob.letters & letters) != 0) continue;
+      if ((glob.letters & letters) != 0 || (is_searched(glob) && (glob.all_pairs() & ~parsed_.all_pairs()) != 0)) continue;
       for (std::uint32_t i = from; i < parsed_.count; ++i) {
         if (operands && !positional(i)) continue;
         const std::string_view text = parsed_.words[i].text;
@@ -272,7 +272,7 @@ class Matcher : private CommandPaths {
     return false;
   }
   bool condition(const record::Condition& c) noexcept {
-    const auto any = [&](std::string_view text) noexcept { return matches_any(image_, c.a, c.b, text, parsed_.all_letters()); };
+    const auto any = [&](std::string_view text) noexcept { return matches_any(image_, c.a, c.b, text, parsed_); };
     switch (static_cast<ConditionKind>(c.kind)) {
       case ConditionKind::subcommand:
       case ConditionKind::flags_any:

@@ -46,6 +46,7 @@ struct Parsed {
   const record::Bucket* bucket = nullptr;
   std::uint32_t positionals = 0;
   mutable std::uint32_t letters = 0;  // of all words, or of more than they; 0 until a rule asks
+  mutable std::uint64_t pairs = 0;    // of letters side by side in some word; 0 until a rule asks
   bool as_written = false;  // the words are parts of one text
   Reading readings[kWords];
 
@@ -59,6 +60,7 @@ struct Parsed {
     bucket = nullptr;
     positionals = 0;
     letters = 0;
+    pairs = 0;
     as_written = one_text;
   }
   // The letters of all words, with their ends.
@@ -71,6 +73,13 @@ struct Parsed {
       for (std::uint32_t i = 0; i < count; ++i) letters |= letters_of(words[i].text);
     }
     return letters;
+  }
+  // The letters that are side by side in some word.
+  std::uint64_t all_pairs() const noexcept {
+    if (pairs != 0) return pairs;
+    pairs = pair_bit(kWordEnd, kWordEnd);
+    for (std::uint32_t i = 0; i < count; ++i) pairs |= pairs_of(words[i].text);
+    return pairs;
   }
 };
 

@@ -40,6 +40,16 @@ inline void add_pairs(std::string_view word, std::uint32_t (&pairs)[32]) noexcep
   pairs[last] |= std::uint32_t{1} << kWordEnd;
 }
 
+// Pairs of letters side by side as a few bits, many to one: most globs need one that a text does not have.
+constexpr std::uint64_t pair_bit(std::uint32_t first, std::uint32_t second) noexcept {
+  return std::uint64_t{1} << (((first << 5 | second) * 40503u & 0xffff) >> 10);
+}
+inline std::uint64_t pairs_of(std::string_view text) noexcept {
+  std::uint64_t pairs = 0;
+  for (std::size_t i = 1; i < text.size(); ++i) pairs |= pair_bit(letter_class(text[i - 1]), letter_class(text[i]));
+  return pairs;
+}
+
 // Which of the first kSetsAtOnce of some sets of letters have none of `missing`, as bits.
 constexpr std::uint32_t kSetsAtOnce = 64;
 inline std::uint64_t sets_without(const std::uint32_t* sets, std::uint32_t count, std::uint32_t missing) noexcept {
