@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache, lru_cache
 from typing import Final
 
 from tipstaff.gates.secrets.shapes import Choice, Literal, Node, Option, Repeat
@@ -132,9 +133,12 @@ def _is_anchored(path: Path) -> bool:
 
 
 _WORTH_A_LOOK: Final = 0.1
+_MOST_KEYS: Final = 128
+_FARTHEST: Final = 200
 _COMMON: Final = 6.0
 
 
+@cache
 def _rarity(members: frozenset[int]) -> float:
     return -math.log(min(1.0, sum(COMMON.get(byte, 0.02) for byte in members) / 1000 + 1e-9))
 
@@ -203,17 +207,24 @@ def _keys_of(sets: Sequence[frozenset[int]]) -> int:
     return total
 
 
+@lru_cache(maxsize=1 << 16)
+def _window_rarity(window: tuple[frozenset[int], ...]) -> float | None:
+    """Return how rare a window is, None where it begins in too many ways or with what is not ASCII."""
+    keys = _keys_of(window)
+    if len(window) < FEWEST or keys > _MOST_KEYS or any(byte > 127 for members in window[:FEWEST] for byte in members):
+        return None
+    common = _COMMON if _is_common(window) else 0.0
+    return sum(map(_rarity, window)) - 2 * math.log(keys) - common
+
+
 def best_start(run: Sequence[frozenset[int] | Repeat], *, only_first: bool = False) -> int | None:
     """Return where in a run the rarest window begins, None where there is none that the prefilter could look for."""
     sets = [item for item in run if not isinstance(item, Repeat)]
     starts: list[tuple[float, int]] = []
     for at in range(1 if only_first else max(0, len(sets) - FEWEST + 1)):
-        window = sets[at : at + WINDOW]
-        if len(window) < FEWEST or _keys_of(window) > 128 or at > 200 or any(b > 127 for s in window[:3] for b in s):
-            continue
-        many = math.log(_keys_of(window)) * 2
-        common = _COMMON if _is_common(window) else 0.0
-        starts.append((sum(map(_rarity, window)) - many - common - 0.01 * at, at))
+        rarity = _window_rarity(tuple(sets[at : at + WINDOW])) if at <= _FARTHEST else None
+        if rarity is not None:
+            starts.append((rarity - 0.01 * at, at))
     return max(starts)[1] if starts else None
 
 
