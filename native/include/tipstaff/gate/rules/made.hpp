@@ -25,6 +25,9 @@ struct MadeBefore {
   // Or is a variable of the environment that is named after what is temporary: "$TMP_CLONE".
   // Whether another command of the text fills the folder, or has cloned what is in it, if it succeeds: rm -rf ~/.x; git clone URL ~/.x.
   bool refilled(const Word& word) const noexcept;
+  // Whether it is what the tools of an ecosystem make, and another word or command of the text shows that it is about that
+  // ecosystem: rm -rf obj_dir results.xml. `below`: the word as a path below the folder where the command runs.
+  bool of_ecosystem(const Word& word, std::string_view below) const noexcept;
   // Whether git works in the repository of the folder that it runs in; whether something was linked or mounted before.
   bool works_in_own_folder() const noexcept;
   bool links_before() const noexcept;

@@ -76,6 +76,10 @@ class Matcher : private CommandPaths {
       decision = decision_of(table, classes |= path_class::kRefilled);
       if (!worse(decision, finding->decision)) return;
     }
+    if (rank(decision) > rank(Decision::warn) && is_of_ecosystem(word)) {
+      decision = decision_of(table, classes |= path_class::kEcosystem);
+      if (!worse(decision, finding->decision)) return;
+    }
     finding->decision = decision;
     finding->focus = word.span;
     finding->classes = classes;
@@ -174,7 +178,11 @@ class Matcher : private CommandPaths {
   bool is_rebuilt(const Word& word) const noexcept {
     using namespace path_class;
     const std::uint32_t classes = classes_of(command_, word);
-    return (classes & (kBuild | kTemporary)) != 0 && (classes & (kOutside | kSystem | kHomeRoot | kRoot | kSibling | kVcs | kWiring | kSecrets | kDatabase | kRepositoryRoot)) == 0;
+    if ((classes & (kOutside | kSystem | kHomeRoot | kRoot | kSibling | kVcs | kWiring | kSecrets | kDatabase | kRepositoryRoot)) != 0) return false;
+    return (classes & (kBuild | kTemporary)) != 0 || is_of_ecosystem(word);
+  }
+  bool is_of_ecosystem(const Word& word) const noexcept {
+    return is_of_tree() && (classes_of(command_, word) & path_class::kRepository) != 0 && MadeBefore{tree_, text_, index_}.of_ecosystem(word, below_repository(word));
   }
   // A path below the repository as it is from its root: /home/dev/proj/x is x, and ./x.
   std::string_view below_repository(const Word& word) const noexcept {
