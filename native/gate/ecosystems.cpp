@@ -90,8 +90,14 @@ bool is_tool(const Ecosystem& ecosystem, const Tree& tree, const Command& comman
     if (!fits(tool.substr(0, colon), command.program)) return false;
     if (colon == string_view::npos) return true;
     const Word* const words = tree.arguments(command);
-    for (std::uint32_t i = 0; i < command.word_count && i < kLooked; ++i)
-      if (!words[i].text.empty() && words[i].text[0] != '-') return ascii::equals(words[i].text, tool.substr(colon + 1));
+    string_view verbs = tool.substr(colon + 1);
+    for (std::uint32_t i = 0; i < command.word_count && i < kLooked; ++i) {
+      if (words[i].text.empty() || words[i].text[0] == '-') continue;
+      const std::size_t end = verbs.find(':');
+      if (!ascii::equals(words[i].text, verbs.substr(0, end))) return false;
+      if (end == string_view::npos) return true;
+      verbs.remove_prefix(end + 1);
+    }
     return false;
   });
 }

@@ -218,7 +218,12 @@ bool MadeBefore::refilled(const Word& word) const noexcept {
       if (count > 2 && (!before || path.names(path.count - 1, ".git")) && fills(other, words[count - 1], path, false, !before)) return true;
       continue;
     }
-    if (i < index) continue;
+    if (i < index) {
+      // curl -o x.zip URL; unzip x.zip; rm -f x.zip: what was there was to be written over.
+      for (std::uint32_t w = 0; one_of(other.program, "curl wget") && w + 1 < count; ++w)
+        if (one_of(words[w].text, other.program == "curl" ? "-o --output -lo -so -slo -sslo -fsslo" : "-o --output-document -qo") && fills(other, words[w + 1], path, false, true)) return true;
+      continue;
+    }
     if (one_of(other.program, "cp rsync mv ln ncp cpx cpy")) {
       if (count > 1 && !is_option(words[count - 1].text) && fills(other, words[count - 1], path, false, true)) return true;
       // cp -r nvim ~/.config/

@@ -153,6 +153,7 @@ inline bool is_recorded(const PathParts& path, std::uint32_t first, std::uint32_
 inline bool is_build(const PathParts& path, std::uint32_t first) noexcept {
   for (std::uint32_t i = first; i < path.count; ++i) {
     const std::string_view name = path.part[i];
+    if (path.names(i, ".dvc") && path.names(i + 1, "cache")) return false;  // the only copy of data that was not pushed
     if (path.has_glob(name)) {  // *.pyc is, Main*.class and build-* as well, build* may be anything
       if (ascii::one_of(name, "build-* dist-* gen-* out-* coverage-* .cache-* .venv* .venv-* venv* venv-* cmake-build-* cmake-build* bazel-* *-build *_build *output .coverage* .coverage.* .pytest* .mypy* .ruff* .tox* .nyc* .turbo* .hypothesis* *.run.xml *-blx.bib _minted* pythontex-files-* moc_*.cpp qrc_*.cpp cscope.* "
                              "autom4te.* autom4te*.cache autoscan.* xrun.* irun.* xmsim.* ncsim.* simv* .nfs* .fuse_hidden* .ninja_* hs_err_pid* vgcore.* npm-debug.log* yarn-debug.log* yarn-error.log* capybara-*.html _resharper* *.dsym.zip"))

@@ -7,7 +7,7 @@
 namespace tipstaff::gate {
 
 // Lists of words in lower case, one space between them. `*` stands for any letters but slashes.
-//  programs  Programs of the same text: NAME, NAME:VERB where the first operand counts.
+//  programs  Programs of the same text: NAME, NAME:VERB:NEXT where the first operands count.
 //  signs     Names that no other tool has: one that is deleted beside it. Never one that people give to sources or data.
 //  outputs   As a .gitignore has them: with a slash from the folder on where the command runs, else in any folder but sources.
 // What is written by people or measured once is in none of them: sources, tests, uploads, states of infrastructure, databases.
@@ -69,7 +69,7 @@ inline constexpr Ecosystem kEcosystems[] = {
     {"wasm-pack wasm-bindgen wasm-opt", "target/wasm* pkg/*_bg.wasm", "pkg pkg-web pkg-node pkg-nodejs pkg-bundler dist target *_bg.wasm *.wasm"},
     {"cargo tarpaulin", "tarpaulin-report.* mutants.out* target/debug target/release", "target tarpaulin-report.* mutants.out* lcov.info *.profraw flamegraph.svg perf.data* cobertura.xml"},
     {"go:generate mockery mockgen moq counterfeiter", "mock_*.go *_mock.go *_mocks.go", "mocks mock *mocks *_mock.go *_mocks.go mock_*.go fakes *fakes .task"},
-    {"go:mod", "", "/vendor go.sum"},
+    {"go:mod:vendor", "", "/vendor go.sum"},
     {"buf protoc grpc_tools_node_protoc protoc-gen-* sqlc wire templ oapi-codegen ogen swag gqlgen controller-gen openapi-generator openapi-generator-cli swagger-codegen "
      "graphql-codegen orval kubb quicktype flatc thrift datamodel-codegen antlr4 relay-compiler go:generate prisma:generate",
      "*.pb.go *.pb.gw.go *_pb2.py *_pb2_grpc.py *_pb2.pyi *.pb.cc *.pb.h .openapi-generator",
