@@ -25,9 +25,6 @@ struct MadeBefore {
   // Or is a variable of the environment that is named after what is temporary: "$TMP_CLONE".
   // Whether another command of the text fills the folder, or has cloned what is in it, if it succeeds: rm -rf ~/.x; git clone URL ~/.x.
   bool refilled(const Word& word) const noexcept;
-  // Whether it is what the tools of an ecosystem make, and another word or command of the text shows that it is about that
-  // ecosystem: rm -rf obj_dir results.xml. `below`: the word as a path below the folder where the command runs.
-  bool of_ecosystem(const Word& word, std::string_view below) const noexcept;
   // Whether git works in the repository of the folder that it runs in; whether something was linked or mounted before.
   bool works_in_own_folder() const noexcept;
   bool links_before() const noexcept;
@@ -37,6 +34,20 @@ struct MadeBefore {
   bool works_in_clone() const noexcept;
   // Whether all that it removes was made, under the same name, by commands of the same text: docker run --name x; docker rm -f x.
   bool made_by_name() const noexcept;
+};
+
+// Ecosystems, as bits by their number in paths/ecosystems.hpp. What their tools make and a command deletes is no part of the
+// sources where another word or command of the text shows that ecosystem: rm -rf obj_dir results.xml.
+struct Ecosystems {
+  std::uint64_t bits[2] = {};
+
+  bool has(std::uint32_t number) const noexcept { return (bits[number / 64] >> (number % 64) & 1) != 0; }
+  bool meets(const Ecosystems& other) const noexcept { return ((bits[0] & other.bits[0]) | (bits[1] & other.bits[1])) != 0; }
+  bool none() const noexcept { return (bits[0] | bits[1]) == 0; }
+  // Those that words of a command show, and commands near it.
+  static Ecosystems shown_by(const Tree& tree, std::uint32_t index) noexcept;
+  // Those whose tools make what a path below the folder where the command runs names.
+  static Ecosystems that_make(std::string_view path) noexcept;
 };
 
 }  // namespace tipstaff::gate::rules
