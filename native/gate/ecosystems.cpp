@@ -95,6 +95,28 @@ class PatternIndex {
   Entry entries_[Size];
 };
 
+// Lists are in lower case with one space between words, and no pattern is without a letter.
+constexpr bool are_written_well() noexcept {
+  for (std::uint32_t e = 0; e < kCount; ++e) {
+    for (const Part part : {Part::programs, Part::signs, Part::outputs}) {
+      const string_view list = list_of(e, part);
+      std::size_t letters = 0;
+      for (std::size_t i = 0; i <= list.size(); ++i) {
+        if (i == list.size() || list[i] == ' ') {
+          if (!list.empty() && letters == 0) return false;
+          letters = 0;
+        } else if (list[i] >= 'A' && list[i] <= 'Z') {
+          return false;
+        } else if (list[i] >= 'a' && list[i] <= 'z') {
+          ++letters;
+        }
+      }
+    }
+  }
+  return true;
+}
+static_assert(are_written_well());
+
 constexpr std::uint32_t words_of(Part part) noexcept {
   std::uint32_t words = 0;
   for (std::uint32_t e = 0; e < kCount; ++e) {

@@ -23,13 +23,13 @@ inline constexpr Ecosystem kEcosystems[] = {
     {"snakemake", ".snakemake", ".snakemake /results /output /logs /log slurm_logs dag.* rulegraph.* report.html *.done"},
     {"dbt dbt-core", "dbt_packages dbt_modules target/dbt* target/manifest.json", "target logs dbt_packages dbt_modules package-lock.yml"},
     {"sqlmesh", "", ".cache .logs logs"},
-    {"jupyter-book jb jupytext papermill", ".ipynb_checkpoints .jupyter_cache jupyter_execute",
-     ".ipynb_checkpoints .jupyter_cache .virtual_documents jupyter_execute *.nbconvert.ipynb profile_default"},
+    {"jupyter-book jupyter jupytext papermill", ".ipynb_checkpoints .jupyter_cache jupyter_execute",
+     ".ipynb_checkpoints .jupyter_cache .virtual_documents jupyter_execute *.nbconvert.ipynb profile_default *_files"},
     {"quarto", "_freeze .quarto", ".quarto _site _book _freeze *_files *_cache site_libs"},
     // Hardware: simulators, synthesis.
     {"verilator iverilog vvp ghdl nvc vsim vlog vcom xvlog xelab xsim xrun irun verdi",
-     "obj_dir sim_build simv simv.daidir simv* csrc xsim.dir xcelium.d inca_libs vsim.wlf ucdb_dir work-obj93.cf work-obj08.cf *.vcd *.fst *.vpd *.fsdb *.wlf *.vvp *.ghw",
-     "obj_dir sim_build simv* csrc *.daidir *.vdb dvefiles ucli.key urgreport xsim.dir xcelium.d inca_libs waves.shm *.shm ucdb_dir *.ucdb transcript /work "
+     "obj_dir sim_build simv simv.daidir simv* csrc xsim.dir xvlog.log xelab.log xcelium.d inca_libs vsim.wlf ucdb_dir work-obj93.cf work-obj08.cf *.vcd *.fst *.vpd *.fsdb *.wlf *.vvp *.ghw",
+     "obj_dir sim_build simv* csrc *.daidir *.vdb dvefiles ucli.key urgreport xsim.dir xcelium.d inca_libs waves.shm *.shm ucdb_dir *.ucdb transcript work *.pb xvlog.log xelab.log xsim.log "
      "results.xml *.vcd *.fst *.fst.hier *.vpd *.fsdb *.wlf *.vvp *.ghw *.saif *.cf *.wdb *.jou xrun.* irun.* coverage.dat logs novas* verdilog"},
     {"vivado vivado_hls vitis vitis_hls", ".xil vivado*.jou vivado*.log vivado_* webtalk* *.jou *.ip_user_files",
      ".xil .srcs_cache vivado*.jou vivado*.log vivado_* webtalk* usage_statistics_webtalk* *.jou *.str *.cache *.hw *.ip_user_files *.runs *.sim *.wdb *.dcp *.pb xsim.dir"},
@@ -43,6 +43,8 @@ inline constexpr Ecosystem kEcosystems[] = {
     {"bitbake devtool kas", "sstate-cache tmp-glibc bitbake-cookerdaemon.log bitbake.lock", "tmp tmp-* sstate-cache cache downloads bitbake* pyshtables.py build"},
     {"", "staging_dir build_dir", "bin build_dir staging_dir tmp dl feeds logs host"},
     {"colcon catkin catkin_make rosdep", "build_isolated devel_isolated install_isolated .catkin_tools", "build install log logs devel *_isolated .catkin_tools"},
+    {"kikit kibot kicad-cli", "fp-info-cache *.kicad_pcb-bak *.kicad_sch-bak", "gerber* fab fab.zip fabrication production *.gbr *.drl fp-info-cache *-bak _autosave-*"},
+    {"meson", "subprojects/packagecache", "subprojects/packagecache build* builddir"},
     // Packages.
     {"appimagetool linuxdeploy* appimage-builder appimagecraft", "appdir *.appdir *.appimage *.appimage.zsync appimage-build",
      "appdir *.appdir *.appimage *.appimage.zsync appimage-build appimage-builder-cache squashfs-root"},
@@ -54,11 +56,13 @@ inline constexpr Ecosystem kEcosystems[] = {
     {"packer", "packer_cache", "packer_cache output-* packer_output crash.log"},
     {"helm:dependency helm:dep helm:package", "tmpcharts*", "tmpcharts* *.tgz chart.lock requirements.lock charts/*.tgz"},
     // .NET, Java, Scala, Clojure.
+    {"", "*.opensdf *.ncb *.vc.db *.tlog *.lastbuildstate .vs ipch", "x64 x86 win32 arm64 debug release bin obj .vs ipch *.sdf *.opensdf *.ncb *.suo *.aps *.tlog *.ilk *.pdb *.idb *.vcxproj.user *.csproj.user"},
     {"dotnet msbuild nuget", "testresults coveragereport coverage-report *.trx *.binlog *.nupkg *.snupkg benchmarkdotnet.artifacts",
      "bin obj artifacts publish testresults testresult* coveragereport* coverage-report* coverage*.xml coverage*.json coverage*.info *.trx *.binlog *.nupkg *.snupkg "
      "nupkg nupkgs benchmarkdotnet.artifacts .vs logs project.assets.json packages.lock.json"},
     {"mvn mvnw", "dependency-reduced-pom.xml pom.xml.releasebackup pom.xml.versionsbackup .flattened-pom.xml",
-     "target pom.xml.tag pom.xml.releasebackup pom.xml.versionsbackup pom.xml.next release.properties dependency-reduced-pom.xml buildnumber.properties .flattened-pom.xml surefire-reports"},
+     "target pom.xml.tag pom.xml.releasebackup pom.xml.versionsbackup pom.xml.next release.properties dependency-reduced-pom.xml buildnumber.properties .flattened-pom.xml surefire-reports gatling-results dependency-check-report.* reports/allure"},
+    {"", "derby.log", "derby.log metastore_db spark-warehouse"},
     {"gradle gradlew", ".gradle .cxx .externalnativebuild app/build buildsrc/build",
      ".gradle .kotlin .cxx .externalnativebuild build buildsrc/build buildsrc/.gradle app/build captures *.apk *.aab *.ap_ *.dex *.hprof lint-results* .navigation"},
     {"sbt mill bloop scala-cli metals", ".bloop .metals .bsp .scala-build project/target project/metals.sbt",
@@ -69,6 +73,9 @@ inline constexpr Ecosystem kEcosystems[] = {
     {"wasm-pack wasm-bindgen wasm-opt", "target/wasm* pkg/*_bg.wasm", "pkg pkg-web pkg-node pkg-nodejs pkg-bundler dist target *_bg.wasm *.wasm"},
     {"cargo tarpaulin", "tarpaulin-report.* mutants.out* target/debug target/release", "target tarpaulin-report.* mutants.out* lcov.info *.profraw flamegraph.svg perf.data* cobertura.xml"},
     {"go:generate mockery mockgen moq counterfeiter", "mock_*.go *_mock.go *_mocks.go", "mocks mock *mocks *_mock.go *_mocks.go mock_*.go fakes *fakes .task"},
+    {"make:manifests make:generate", "config/crd/bases", "config/crd/bases config/rbac/role.yaml zz_generated*"},
+    {"update-codegen.sh", "", "/pkg/client /pkg/generated /client-go zz_generated*"},
+    {"graphql-codegen", "", "/src/gql /src/graphql/generated"},
     {"go:mod:vendor", "", "/vendor go.sum"},
     {"buf protoc grpc_tools_node_protoc protoc-gen-* sqlc wire templ oapi-codegen ogen swag gqlgen controller-gen openapi-generator openapi-generator-cli swagger-codegen "
      "graphql-codegen orval kubb quicktype flatc thrift datamodel-codegen antlr4 relay-compiler go:generate prisma:generate",
@@ -92,7 +99,7 @@ inline constexpr Ecosystem kEcosystems[] = {
     {"julia", "*.jl.cov *.jl.*.cov *.jl.mem", "*.jl.cov *.jl.*.cov *.jl.mem deps/deps.jl deps/build.log docs/build docs/site manifest.toml"},
     {"luarocks busted", "lua_modules .luarocks luacov.stats.out luacov.report.out", "lua_modules .luarocks luacov.* *.rock *.src.rock"},
     {"", "blib pm_to_blib mymeta.*", "blib pm_to_blib mymeta.* makefile makefile.old *.bs *.o _build build build.bat _eumm cover_db nytprof*"},
-    {"r:cmd", "*.rcheck ..rcheck .rproj.user", "*.rcheck ..rcheck *_*.tar.gz *_*.tgz src/*.o src/*.so src/*.dll src/*.a src/symbols.rds *-ex.r rplots.pdf inst/doc /doc /meta vignettes/*.html vignettes/*.r *_cache *_files .rproj.user"},
+    {"r:cmd", "*.rcheck ..rcheck .rproj.user vignettes/*_cache vignettes/*_files", "*.rcheck ..rcheck *_*.tar.gz *_*.tgz src/*.o src/*.so src/*.dll src/*.a src/symbols.rds *-ex.r rplots.pdf inst/doc /doc /meta vignettes/*.html vignettes/*.r *_cache *_files .rproj.user"},
     {"dub dmd", ".dub", ".dub docs.json __dummy.html *-test-* bin"},
     // Mobile and games.
     {"flutter dart fvm melos", ".dart_tool .flutter-plugins .flutter-plugins* .flutter-plugins-dependencies ios/.symlinks ios/flutter/flutter.framework *.g.dart *.freezed.dart",
@@ -111,10 +118,11 @@ inline constexpr Ecosystem kEcosystems[] = {
     // Ruby, PHP, Python.
     {"rails rake spring", "tmp/cache tmp/cache/* tmp/pids public/packs public/packs-test public/vite* log/*.log app/assets/builds app/assets/builds/*",
      "public/assets public/packs public/packs-test public/vite* app/assets/builds /tmp /log coverage .bundle vendor/bundle spec/examples.txt spec/reports .byebug_history rerun.txt"},
+    {"rake rake-compiler", "ext/*/*.o ext/*/*.bundle ext/*/mkmf.log lib/*.bundle lib/*/*.bundle", "ext/*/makefile ext/*/*.o ext/*/*.so ext/*/*.bundle ext/*/mkmf.log lib/*.so lib/*.bundle lib/*/*.so lib/*/*.bundle tmp /pkg mkmf.log"},
     {"gem", "*.gem .rspec_status", "/pkg *.gem coverage .rspec_status spec/reports test/tmp"},
     {"yard yardoc rdoc sdoc", ".yardoc _yardoc", ".yardoc _yardoc /doc rdoc"},
     {"bundle jekyll", ".jekyll-cache .jekyll-metadata _site", "_site .jekyll-cache .jekyll-metadata .sass-cache vendor/bundle gemfile.lock .bundle"},
-    {"composer", "vendor/composer vendor/autoload.php", "/vendor composer.lock"},
+    {"composer", "vendor/composer vendor/autoload.php", "/vendor composer.lock web/core web/modules/contrib web/themes/contrib web/profiles/contrib web/libraries web/wp docroot/core docroot/modules/contrib docroot/themes/contrib"},
     {"artisan phpunit", ".phpunit.cache .phpunit.result.cache .php-cs-fixer.cache bootstrap/cache/* storage/framework/*",
      ".phpunit* .php-cs-fixer.cache .phpstan* .phpcs-cache bootstrap/cache/* storage/framework/cache storage/framework/cache/* storage/framework/views/* storage/framework/sessions/* "
      "storage/logs/*.log public/build public/hot public/mix-manifest.json build coverage"},
@@ -155,8 +163,14 @@ inline constexpr Ecosystem kEcosystems[] = {
     {"tauri", "src-tauri/target src-tauri/gen/schemas", "dist src-tauri/target src-tauri/gen/schemas"},
     {"playwright", "playwright-report blob-report playwright/.cache all-blob-reports", "test-results playwright-report blob-report all-blob-reports playwright/.cache playwright/.auth allure-results allure-report e2e/test-results e2e/playwright-report e2e/*-report"},
     {"cypress", "cypress/videos cypress/screenshots cypress/downloads mochawesome-report", "cypress/videos cypress/screenshots cypress/downloads cypress/reports cypress/results cypress/logs mochawesome* reports"},
-    {"k6 jmeter artillery locust", "*.jtl jmeter.log", "*.jtl jmeter.log report report-* reports html-report summary.json summary.html"},
-    {"cdk cdktf", "cdk.out cdktf.out .cdk.staging", "cdk.out cdktf.out .cdk.staging cdk.context.json *.d.ts"},
+    {"k6 jmeter artillery locust", "*.jtl jmeter.log", "*.jtl jmeter.log report report-* reports html-report summary.json summary.html k6-results"},
+    {"lhci lighthouse", ".lighthouseci", ".lighthouseci lighthouse-report* lighthouse*.html lighthouse*.json"},
+    {"stryker", ".stryker-tmp", ".stryker-tmp reports/mutation mutation-report*"},
+    {"codeql", "_codeql_detected_source_root", "codeql-db* codeql-database* *.sarif _codeql*"},
+    {"lerna turbo nx", "packages/*/dist packages/*/es packages/*/esm packages/*/cjs packages/*/umd packages/*/.turbo packages/*/*.tsbuildinfo packages/*/tsconfig.tsbuildinfo", "packages/*/lib packages/*/dist packages/*/es packages/*/esm packages/*/cjs packages/*/umd packages/*/types packages/*/build packages/*/.turbo packages/*/*.tsbuildinfo"},
+    {"cdk cdktf", "cdk.out cdktf.out .cdk.staging", "cdk.out cdktf.out .cdk.staging cdk.context.json *.d.ts .gen"},
+    {"cdk8s:import", "", "/imports"},
+    {"jb:install jb:update", "", "/vendor jsonnetfile.lock.json"},
     // Infrastructure: what is fetched again; never a state.
     {"terraform tofu terragrunt", ".terraform .terragrunt-cache .terraform.lock.hcl *.tfplan crash.log", ".terraform .terraform.lock.hcl .terragrunt-cache *.tfplan tfplan plan.out plan.tfplan crash.log crash.*.log .infracost .external_modules"},
     {"molecule ansible-galaxy", ".molecule .ansible *.retry", "*.retry .ansible .molecule .cache collections/ansible_collections ansible.log"},
