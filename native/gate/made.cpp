@@ -48,9 +48,10 @@ bool MadeBefore::names(const Word& word) const noexcept {
 constexpr string_view kGenerators =
     "dotnet wasm-pack jsdoc typedoc esdoc documentation tsc tspc babel swc rollup esbuild webpack vite parcel tsup tsdown microbundle ncc stylus coffee pug postcss sphinx-build "
     "sphinx-apidoc pdoc pdoc3 mkdocs hugo jekyll zola protoc buf openapi-generator openapi-generator-cli swagger-codegen swagger-codegen-cli thrift flatc "
-    "graphql-codegen grpc_tools_node_protoc antlr4 genhtml gcovr gitbook mdbook asciidoctor vuepress vitepress eleventy docco yuidoc apidoc";
+    "graphql-codegen grpc_tools_node_protoc antlr4 genhtml gcovr gitbook mdbook asciidoctor vuepress vitepress eleventy docco yuidoc apidoc "
+    "openapi-typescript-codegen openapi-typescript openapi-ts swagger-typescript-api orval kubb quicktype oapi-codegen ogen datamodel-codegen javadoc scaladoc dokka jsonnet lightningcss sass terser";
 constexpr string_view kOutputs =
-    "-d -o --out --out-dir --outDir --outdir --output --output-dir --output-path --output-directory --destination --dest --dist-dir --site-dir --dir --out-path -out --js_out --ts_out --python_out --go_out --cpp_out --java_out";
+    "-d -o --out --out-dir --outDir --outdir --output --output-dir --output-path --output-directory --destination --dest --dist-dir --site-dir --dir --out-path -out --js_out --ts_out --python_out --go_out --cpp_out --java_out -m --multi";
 
 // Folders that a tool fills again from a list of what belongs into them.
 struct Refilled {

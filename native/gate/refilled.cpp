@@ -101,6 +101,33 @@ bool copies_again(const Tree& tree, const Command& asked, const Word& word, cons
   return false;
 }
 
+// kedro run --output-dir reports/html: whatever the tool, an option says that the folder is what it writes, and no other word
+// that it reads from there.
+bool names_as_output(const Tree& tree, const Command& next, const PathParts& path) noexcept {
+  if (next.word_count > 64 || next.program.empty() || next.program[0] == '@' || one_of(next.program, "echo printf cp mv rsync scp ln ls cat rm find test git tar unzip mkdir")) return false;
+  if (one_of(path.part[path.count - 1], kKeptNames) || one_of(path.part[path.count - 1], "checkpoints weights photos pictures documents notes uploads")) return false;
+  const Word* const words = tree.arguments(next);
+  bool writes = false;
+  for (std::uint32_t w = 0; w < next.word_count; ++w) {
+    string_view name = words[w].text, option = w == 0 ? string_view() : words[w - 1].text;
+    if (is_option(name)) {
+      const std::size_t equals = name.find('=');
+      if (equals == string_view::npos) continue;
+      option = name.substr(0, equals);
+      name.remove_prefix(equals + 1);
+    }
+    if (name.empty() || words[w].has(word_flag::kUnknown)) continue;
+    PathParts other;
+    take(name, next, &other);
+    if (other.too_long || other.base != path.base) continue;
+    const Relation relation = path_detail::relate(other, path);
+    if (relation != Relation::same && relation != Relation::inside) continue;
+    if (relation == Relation::inside || !one_of(option, "--out --outdir --out-dir --output --output-dir --output_dir --output-path --output-directory --dest-dir --destination --target-dir --site-dir --report-dir --reports-dir --results-dir")) return false;
+    writes = true;
+  }
+  return writes;
+}
+
 // What a pattern of the whole folder names, or of one ending: static/icons/*, spec/_json/*.js.
 string_view emptied_folder(string_view text) noexcept {
   const std::size_t slash = text.rfind('/');
@@ -203,6 +230,11 @@ bool MadeBefore::refilled(const Word& word) const noexcept {
   if (word.has(word_flag::kUnknown) || word.has(word_flag::kGlob) || asked.dialect != Dialect::shell) return false;
   PathParts path;
   take(word.text, asked, &path);
+  if (path.count > 1 && path.climbs == 0 && !path.too_long && !path.glob) {
+    constexpr std::uint32_t kNext = 4;
+    for (std::uint32_t i = index + 1; i < tree.command_count() && i - index <= kNext; ++i)
+      if (tree.command(i).cwd == asked.cwd && (tree.command(i).via & (via::kRemote | via::kContainer)) == (asked.via & (via::kRemote | via::kContainer)) && names_as_output(tree, tree.command(i), path)) return true;
+  }
   if (!is_own(path) || one_of(path.part[path.count - 1], kKeptNames)) return false;
   const std::uint32_t from = index > kNear ? index - kNear : 0;
   const std::uint32_t to = tree.command_count() - index > kNear ? index + kNear : tree.command_count();
@@ -218,7 +250,12 @@ bool MadeBefore::refilled(const Word& word) const noexcept {
       if (count > 2 && (!before || path.names(path.count - 1, ".git")) && fills(other, words[count - 1], path, false, !before)) return true;
       continue;
     }
-    if (i < index) continue;
+    if (i < index) {
+      // curl -o x.zip URL; unzip x.zip; rm -f x.zip: what was there was to be written over.
+      for (std::uint32_t w = 0; one_of(other.program, "curl wget") && w + 1 < count; ++w)
+        if (one_of(words[w].text, other.program == "curl" ? "-o --output -lo -so -slo -sslo -fsslo" : "-o --output-document -qo") && fills(other, words[w + 1], path, false, true)) return true;
+      continue;
+    }
     if (one_of(other.program, "cp rsync mv ln ncp cpx cpy")) {
       if (count > 1 && !is_option(words[count - 1].text) && fills(other, words[count - 1], path, false, true)) return true;
       // cp -r nvim ~/.config/

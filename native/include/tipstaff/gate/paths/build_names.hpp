@@ -55,12 +55,12 @@ inline constexpr std::string_view kBuildNames =
     "blib pm_to_blib _generated _auto_examples auto_examples _backreferences gen_modules _autosummary jupyter_execute generated typedocs cache-dir commonjs cxx_repository ii_files ti_files .cask .eask .eldev web_modules browser_modules .browser_modules __generated__ __output__ __outputs__ .generated .test-output .test-results .playwright-cli test_results test_output testoutput test_reports test_logs test-logs test-out test_out test-artifacts "
     // Simulators of hardware, test suites, native add-ons, stores of a test's servers.
     "inca_libs xcelium.d .simvision waves.shm ncverilog.log irun.log xrun.log xrun.history xrun.key ucdb_dir .objs .obj .prove prebuilds default.etcd "
-    "testdir test_dir test-dir test_run test-run testrun testdb .coverage_html refman.pdf lcov_html html-out gh-pages-build";
+    ".vscode-test .lighthouseci .stryker-tmp fp-info-cache gatling-results testdir test_dir test-dir test_run test-run testrun testdb .coverage_html refman.pdf lcov_html html-out gh-pages-build";
 inline constexpr auto kBuildList = [](std::uint32_t) constexpr noexcept { return kBuildNames; };
 inline constexpr WordTable<1024> kBuildTable(1, kBuildList);
 inline constexpr NameSigns kBuildEndings(
     "egg-info dist-info pyc pyo pyd tsbuildinfo o obj class gcda gcno gcov profraw profdata coverprofile a so lo la dylib dll exe "
-    "pdb dsym elc beam whl egg dvi aux swp log toc bbl blg idx ilg lof lot fls fdb_latexmk tmp trs cmo cmi cmx cmxa cmt cmti hi gmo moc ko");
+    "pdb dsym elc beam whl egg dvi aux swp log toc bbl blg idx ilg lof lot fls fdb_latexmk tmp trs cmo cmi cmx cmxa cmt cmti hi gmo moc ko map");
 
 // _test_boot, _build-arm, _tmp_out: what a build or a test run makes for itself; not _test_data, _build_tools.
 inline bool is_scratch_name(std::string_view name) noexcept {
@@ -153,6 +153,7 @@ inline bool is_recorded(const PathParts& path, std::uint32_t first, std::uint32_
 inline bool is_build(const PathParts& path, std::uint32_t first) noexcept {
   for (std::uint32_t i = first; i < path.count; ++i) {
     const std::string_view name = path.part[i];
+    if (path.names(i, ".dvc") && path.names(i + 1, "cache")) return false;  // the only copy of data that was not pushed
     if (path.has_glob(name)) {  // *.pyc is, Main*.class and build-* as well, build* may be anything
       if (ascii::one_of(name, "build-* dist-* gen-* out-* coverage-* .cache-* .venv* .venv-* venv* venv-* cmake-build-* cmake-build* bazel-* *-build *_build *output .coverage* .coverage.* .pytest* .mypy* .ruff* .tox* .nyc* .turbo* .hypothesis* *.run.xml *-blx.bib _minted* pythontex-files-* moc_*.cpp qrc_*.cpp cscope.* "
                              "autom4te.* autom4te*.cache autoscan.* xrun.* irun.* xmsim.* ncsim.* simv* .nfs* .fuse_hidden* .ninja_* hs_err_pid* vgcore.* npm-debug.log* yarn-debug.log* yarn-error.log* capybara-*.html _resharper* *.dsym.zip"))
@@ -170,7 +171,7 @@ inline bool is_build(const PathParts& path, std::uint32_t first) noexcept {
            {".egg-info", ".dist-info", ".pyc", ".pyo", ".pyd", ".tsbuildinfo", ".o", ".obj", ".class", ".gcda", ".gcno", ".gcov",
             ".profraw", ".profdata", ".coverprofile", ".a", ".so", ".lo", ".la", ".dylib", ".dll", ".exe", ".pdb", ".dsym", ".elc",
             ".beam", ".whl", ".egg", ".dvi", ".aux", ".swp", ".log", ".toc", ".bbl", ".blg", ".idx", ".ilg", ".lof", ".lot", ".fls",
-            ".fdb_latexmk", ".tmp", ".trs", ".cmo", ".cmi", ".cmx", ".cmxa", ".cmt", ".cmti", ".hi", ".gmo", ".moc", ".ko"}) {
+            ".fdb_latexmk", ".tmp", ".trs", ".cmo", ".cmi", ".cmx", ".cmxa", ".cmt", ".cmti", ".hi", ".gmo", ".moc", ".ko", ".js.map", ".css.map", ".mjs.map", ".cjs.map", ".d.ts.map"}) {
         if (name.size() > suffix.size() && ascii::ends_with(name, suffix)) return true;
       }
     }

@@ -34,6 +34,7 @@ constexpr std::uint32_t kRemote = 262144;     // on another machine or inside a 
 constexpr std::uint32_t kCredential = 524288;  // no path: the value of a variable that is named as a credential is
 constexpr std::uint32_t kMade = 1048576;       // made by the same line before: see rules/made.hpp
 constexpr std::uint32_t kRefilled = 4194304;   // filled again by the same line, if that succeeds: see rules/made.hpp
+constexpr std::uint32_t kEcosystem = 8388608;  // made by the tools of an ecosystem that the line shows: see rules/made.hpp
 constexpr std::uint32_t kFile = 2097152;       // one file by its ending, which folders do not have: x.tar.gz, x.json
 }  // namespace path_class
 

@@ -28,6 +28,8 @@ inline constexpr CacheFolder kHomeCaches[] = {
     {".vim", "plugged", ""}, {".vim", "bundle", ""}, {".tmux", "plugins", ""}, {".emacs.d", "elpa", ""}, {".emacs.d", "straight", ""}, {".emacs.d", "eln-cache", ""}, {".rustup", "tmp", ""},
     {".rustup", "downloads", ""}, {".nvm", ".cache", ""}, {".rbenv", "cache", ""}, {".pyenv", "cache", ""}, {".arduino15", "staging", ""}, {".espressif", "dist", ""}, {".dotnet", "toolscache", ""},
     {".local", "share", "nuget", "v3-cache http-cache plugins-cache"}, {".local", "share", "containers", "cache"}, {".minikube", "cache", ""}, {".vagrant.d", "tmp", ""}, {".ansible", "tmp", ""}, {".texlive", "texmf-var", ""},
+    {".conan2", "p", ""}, {".conan", "data", ""}, {".stack", "snapshots", ""}, {".stack", "pantry", ""}, {".cabal", "store", ""}, {".julia", "compiled", ""}, {".opam", "download-cache", ""}, {".dub", "packages", ""},
+    {".nimble", "pkgs", ""}, {".nimble", "pkgs2", ""}, {".matplotlib", "tex.cache", ""}, {".vscode-test", "", ""}, {".sonar", "cache", ""}, {".texlive2023", "texmf-var", ""}, {".texlive2024", "texmf-var", ""}, {".texlive2025", "texmf-var", ""},
 };
 // What a browser's engine keeps for an application and makes again: ~/.config/APP/GPUCache.
 inline bool is_engine_cache(const PathParts& path, std::uint32_t from) noexcept {

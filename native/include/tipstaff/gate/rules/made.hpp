@@ -36,4 +36,18 @@ struct MadeBefore {
   bool made_by_name() const noexcept;
 };
 
+// Ecosystems, as bits by their number in paths/ecosystems.hpp. What their tools make and a command deletes is no part of the
+// sources where another word or command of the text shows that ecosystem: rm -rf obj_dir results.xml.
+struct Ecosystems {
+  std::uint64_t bits[2] = {};
+
+  bool has(std::uint32_t number) const noexcept { return (bits[number / 64] >> (number % 64) & 1) != 0; }
+  bool meets(const Ecosystems& other) const noexcept { return ((bits[0] & other.bits[0]) | (bits[1] & other.bits[1])) != 0; }
+  bool none() const noexcept { return (bits[0] | bits[1]) == 0; }
+  // Those that words of a command show, and commands near it.
+  static Ecosystems shown_by(const Tree& tree, std::uint32_t index) noexcept;
+  // Those whose tools make what a path below the folder where the command runs names.
+  static Ecosystems that_make(std::string_view path) noexcept;
+};
+
 }  // namespace tipstaff::gate::rules

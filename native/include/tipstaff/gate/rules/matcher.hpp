@@ -76,6 +76,10 @@ class Matcher : private CommandPaths {
       decision = decision_of(table, classes |= path_class::kRefilled);
       if (!worse(decision, finding->decision)) return;
     }
+    if (rank(decision) > rank(Decision::warn) && is_of_ecosystem(word)) {
+      decision = decision_of(table, classes |= path_class::kEcosystem);
+      if (!worse(decision, finding->decision)) return;
+    }
     finding->decision = decision;
     finding->focus = word.span;
     finding->classes = classes;
@@ -174,7 +178,22 @@ class Matcher : private CommandPaths {
   bool is_rebuilt(const Word& word) const noexcept {
     using namespace path_class;
     const std::uint32_t classes = classes_of(command_, word);
-    return (classes & (kBuild | kTemporary)) != 0 && (classes & (kOutside | kSystem | kHomeRoot | kRoot | kSibling | kVcs | kWiring | kSecrets | kDatabase | kRepositoryRoot)) == 0;
+    if ((classes & (kOutside | kSystem | kHomeRoot | kRoot | kSibling | kVcs | kWiring | kSecrets | kDatabase | kRepositoryRoot)) != 0) return false;
+    return (classes & (kBuild | kTemporary)) != 0 || is_of_ecosystem(word);
+  }
+  // Made by tools of an ecosystem that the text shows.
+  bool is_of_ecosystem(const Word& word) const noexcept {
+    if (!is_of_tree() || word.has(word_flag::kUnknown) || (classes_of(command_, word) & path_class::kRepository) == 0) return false;
+    if (asked_for_.data() != word.text.data() || asked_for_.size() != word.text.size()) {
+      asked_for_ = word.text;
+      const Ecosystems makers = Ecosystems::that_make(below_repository(word));
+      if (!makers.none() && !shown_known_) {
+        shown_ = Ecosystems::shown_by(tree_, index_);
+        shown_known_ = true;
+      }
+      asked_shown_ = makers.meets(shown_);
+    }
+    return asked_shown_;
   }
   // A path below the repository as it is from its root: /home/dev/proj/x is x, and ./x.
   std::string_view below_repository(const Word& word) const noexcept {
@@ -350,6 +369,10 @@ class Matcher : private CommandPaths {
   }
 
   std::uint32_t skip_ = 0;  // positionals that belong to the subcommand
+  // Rules ask about the same word one after another.
+  mutable std::string_view asked_for_{};
+  mutable Ecosystems shown_{};
+  mutable bool shown_known_ = false, asked_shown_ = false;
 };
 
 }  // namespace tipstaff::gate::rules
