@@ -71,6 +71,24 @@ inline bool is_answer(Bytes text, const Value& value) noexcept {
   return false;
 }
 
+// Whether a provider's name goes on so that it is the number of a key: privKeyID.
+inline bool is_number_of(Bytes text, std::size_t start, std::size_t end, std::size_t name_end) noexcept {
+  std::size_t from = end, to = name_end;
+  while (from < to && one_of(text[from], "_-")) ++from;
+  while (to > from && one_of(text[to - 1], "_-")) --to;
+  return is_word(text, from, to, "id") && ((end - start >= 3 && is_word(text, end - 3, end, "key")) ||
+                                           (end - start >= 5 && is_word(text, end - 5, end, "token")));
+}
+
+// Whether it is Algolia's key that every reader of a site gets: apiKey beside appId and indexName.
+inline bool is_search_key(Bytes text, std::size_t head, std::size_t end, const Value& value) noexcept {
+  constexpr std::size_t reach = 160;
+  if (value.end - value.start != 32 || !is_word(text, head, end, "apikey")) return false;
+  if (!is_hexadecimal(text.part(value.start, value.end))) return false;
+  const Bytes near = text.part(head > reach ? head - reach : 0, least_of(text.size, value.end + reach));
+  return holds(near, "indexName") && holds(near, "appId");
+}
+
 // The value that is given to the name around [start, end). `anywhere`: the name may be any, and ends
 // with the word; `named`: it is a provider's, and may be about anything.
 inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anywhere, bool named,
@@ -85,6 +103,7 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
     }
     at = name_end(text, end);
     if (at >= size || !(after_names.has(text[at]) || text[at] >= 0x80)) return false;
+    if (named && is_number_of(text, start, end, at)) return false;
     head = name_start(text, start);
     manner.flag = byte_at(text, head) == '-';
   }
@@ -225,6 +244,11 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
   if (mentions()) return false;
   if (!read_value(text, at, after, manner, known.list(holders), out)) return false;
   out->wrapped = out->wrapped || adjacent;
+  if (byte == '=' && sign == gap && !out->quoted && out->start > sign + 1 && is_blank(text[sign + 1]) &&
+      is_setting(text.part(out->start, out->end))) {
+    return false;  // PASSWORD= USER=x: the next one
+  }
+  if (out->quoted && is_search_key(text, head, named_end, *out)) return false;
   if (byte == '=' && is_vector(text, head, *out, manner.spaced, known)) return false;
   if (is_among_vectors(text, head, *out, known)) return false;
   const std::size_t length = out->end - out->start;

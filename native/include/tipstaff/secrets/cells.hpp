@@ -106,11 +106,13 @@ inline void cells_below(Bytes text, const Cell& cell, Take take) noexcept {
   }
   if ((left == least && least > 0) || at == most) return;
   if (cell.separator != '|' && text[at - 1] == cell.separator) return;  // a list over several lines
+  const bool indented = cell.separator == '\t' && text[left] == '\t';
   const std::size_t limit = least_of(text.size, at + table_reach);
   for (std::size_t row = 0; row < table_rows; ++row) {
     if (byte_at(text, at) == '\r') ++at;
     if (at >= limit || text[at] != '\n') return;
     const std::size_t line = ++at;
+    if (indented && byte_at(text, line) == '\t') return;  // lines of a program
     std::size_t count = 0, start = at, end = at, stop = at;
     for (;; at = stop + 1, ++count) {
       stop = cell_end(text, at, limit, cell.separator);

@@ -88,7 +88,19 @@ inline Byte unmasked(Byte c) noexcept {
 
 inline constexpr std::size_t longest_known = 24;
 
-// Whether everybody knows a password: secret, s3cret, secret123.
+// Whether digits are one at most, or count up from 0 or 1 or down to 1.
+inline bool is_counted(Bytes digits) noexcept {
+  const std::size_t size = digits.size;
+  if (size <= 1) return true;
+  const bool up = digits[0] <= '1', down = size >= 3 && digits[size - 1] == '1' && digits[0] == '0' + size;
+  if (!up && !down) return false;
+  for (std::size_t i = 1; i < size; ++i) {
+    if (digits[i] != (up ? digits[i - 1] + 1 : digits[i - 1] - 1) || digits[i] > '9') return false;
+  }
+  return true;
+}
+
+// Whether everybody knows a password: secret, s3cret, secret123, passwd2, admin321.
 inline bool is_known_password(Bytes data, const Knowledge& known) noexcept {
   const Words words = known.list(known_passwords);
   if (words.equals(data)) return true;
@@ -99,11 +111,7 @@ inline bool is_known_password(Bytes data, const Knowledge& known) noexcept {
   }
   std::size_t end = data.size;
   while (end > 0 && is_digit(data[end - 1])) --end;
-  if (data.size - end > 6) return false;
-  for (std::size_t i = end; i < data.size; ++i) {
-    if (data[i] != static_cast<Byte>('1' + (i - end))) return false;
-  }
-  return words.equals(data.part(0, end));
+  return is_counted(data.part(end, data.size)) && words.equals(data.part(0, end));
 }
 
 // How many bytes an escape of a string takes at `at`, as in pass\u0000word, foo\x00bar or pass\0word; 0 for none.

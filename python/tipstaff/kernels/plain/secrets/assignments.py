@@ -22,7 +22,7 @@ from tipstaff.kernels.plain.secrets.assigned_values import (
     read_value,
     tag_value,
 )
-from tipstaff.kernels.plain.secrets.forms import is_uuid
+from tipstaff.kernels.plain.secrets.forms import is_setting, is_uuid
 from tipstaff.kernels.plain.secrets.letters import DIGIT, LETTER, LOWER, UPPER, Value, Words, is_wordy
 from tipstaff.kernels.plain.secrets.names import (
     BLANKS,
@@ -73,6 +73,12 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
         if not named and end < size and text[end] in LETTER and (text[end] in LOWER or text[end - 1] not in LOWER):
             return None
         at = name_end(text, end)
+        if (
+            named
+            and text[end:at].strip(b"_-").lower() == b"id"
+            and text[start:end].lower().endswith((b"key", b"token"))
+        ):
+            return None  # privKeyID: its number
         named_end = at - 4 if at - 4 >= end and text[at - 4 : at + 1] == b".set(" else at
         head = name_start(text, start)
         if not named and (
@@ -229,6 +235,11 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
     )
     if found is not None and adjacent:
         found = found._replace(wrapped=True)
+    if found is not None and sign == gap and byte == 0x3D and found.start > sign + 1 and not found.quoted:
+        if text[sign + 1] in BLANKS and is_setting(text[found.start : found.end]):  # PASSWORD= USER=x: the next one
+            return None
+    if found is not None and found.quoted and _is_search_key(text, head, named_end, found):
+        return None
     if found is not None and byte == 0x3D and is_vector(text, head, found, words, spaced=spaced):
         return None
     if found is not None and is_among_vectors(text, head, found, words):
@@ -250,6 +261,19 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
     if found is not None and byte == 0x2C and _is_listed(text, head, named_end, found, tight=at == after):
         return None
     return found
+
+
+_SEARCH_REACH: Final = 160
+
+
+def _is_search_key(text: bytes, head: int, end: int, value: Value) -> bool:
+    """Return whether it is Algolia's key that every reader of a site gets: ``apiKey`` beside ``appId`` and ``indexName``."""
+    if text[head:end].lower() != b"apikey" or value.end - value.start != 32:
+        return False
+    if _HEXADECIMAL.fullmatch(text, value.start, value.end) is None:
+        return False
+    near = text[max(0, head - _SEARCH_REACH) : value.end + _SEARCH_REACH]
+    return b"indexName" in near and b"appId" in near
 
 
 _NUMBER: Final = re.compile(rb"[0-9]+:")

@@ -61,8 +61,8 @@ def cell_values(text: bytes, start: int, end: int, words: Words) -> Iterator[Val
             yield value
     header = _header_line(text, left, right, separator)
     if header is not None:
-        column, columns, end = header
-        yield from _below(text, end, separator, column, columns)
+        column, columns, end, indented = header
+        yield from _below(text, end, separator, column, columns, indented=indented)
 
 
 def _stripped(text: bytes, start: int, end: int) -> Value | None:
@@ -97,8 +97,11 @@ def _same_row(text: bytes, at: int, separator: int) -> Value | None:
     return None if end == limit and limit < len(text) else _stripped(text, at, end)
 
 
-def _header_line(text: bytes, left: int, right: int, separator: int) -> tuple[int, int, int] | None:
-    """Return the separators before a cell, those of its line, and where it ends; None if it does more than name."""
+def _header_line(text: bytes, left: int, right: int, separator: int) -> tuple[int, int, int, bool] | None:
+    """Return the separators before a cell, those of its line, where it ends, and whether tabs indent it.
+
+    None if the line does more than name.
+    """
     least, most = max(0, left - HEADER_REACH), min(len(text), right + HEADER_REACH)
     column = 0
     while left > least and text[left - 1] not in b"\r\n":
@@ -114,16 +117,20 @@ def _header_line(text: bytes, left: int, right: int, separator: int) -> tuple[in
         right += 1
     if separator != 0x7C and text[right - 1] == separator:  # a list over several lines
         return None
-    return None if (left == least and least > 0) or right == most else (column, count, right)
+    if (left == least and least > 0) or right == most:
+        return None
+    return column, count, right, separator == text[left] == 0x09
 
 
-def _below(text: bytes, at: int, separator: int, column: int, columns: int) -> Iterator[Value]:
+def _below(text: bytes, at: int, separator: int, column: int, columns: int, *, indented: bool) -> Iterator[Value]:
     limit = min(len(text), at + TABLE_REACH)
     for _ in range(ROWS):
         at += text[at : at + 1] == b"\r"
         if at >= limit or text[at] != 0x0A:
             return
         line = start = end = at = at + 1
+        if indented and text[line : line + 1] == b"\t":  # lines of a program
+            return
         count = 0
         while True:
             stop = _cell_end(text, at, limit, separator)

@@ -90,14 +90,24 @@ def unmasked(data: bytes) -> bytes:
 
 
 def is_known_password(data: bytes, words: Words) -> bool:
-    """Return whether everybody knows a password: ``secret``, ``s3cret``, ``secret123``."""
+    """Return whether everybody knows a password: ``secret``, ``s3cret``, ``secret123``, ``passwd2``, ``admin321``."""
     known = words(KNOWN)
     if data.lower() in known or unmasked(data) in known:
         return True
     end = len(data)
     while end > 0 and data[end - 1] in DIGIT:
         end -= 1
-    return b"123456".startswith(data[end:]) and data[:end].lower() in known
+    return _is_counted(data[end:]) and data[:end].lower() in known
+
+
+def _is_counted(digits: bytes) -> bool:
+    """Return whether digits are one at most, or count up from 0 or 1 or down to 1."""
+    return (
+        len(digits) <= 1
+        or b"0123456789".startswith(digits)
+        or b"123456789".startswith(digits)
+        or (len(digits) >= 3 and b"987654321".endswith(digits))
+    )
 
 
 def reads_as_sample(data: bytes, words: Words, *, password: bool) -> bool:
