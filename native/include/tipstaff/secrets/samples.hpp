@@ -210,7 +210,9 @@ inline bool encodes_sample(Bytes data, const Knowledge& known) noexcept {
     if (buffer[i] == ':') start = i + 1;
   }
   const Bytes text = {buffer + start, size - start};
-  if (is_sequence(text)) return true;
+  std::size_t digits = 0;
+  while (digits < text.size && is_digit(text[digits])) ++digits;
+  if (is_sequence(text) || (digits > 0 && digits == text.size)) return true;
   const Spoken spoken(text);
   return spoken.letters >= 4 && 10 * spoken.pronounceable >= 7 * spoken.letters &&
          (spoken.digits == 0 || known.list(plain_value).within(text));

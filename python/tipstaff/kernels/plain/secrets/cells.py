@@ -24,6 +24,8 @@ _HEADER: Final = NAME | _MARKS | frozenset(b".-#") | frozenset(range(0x80, 0x100
 _RULES: Final = frozenset(b"-+=|: \t")
 """What lines between rows are made of: ``|---|---|``, ``+------+``."""
 
+_RULES_ALONE: Final = frozenset(b"-+=:")
+
 
 def cell_values(text: bytes, start: int, end: int, words: Words) -> Iterator[Value]:
     """Yield what the table holds for the name around ``text[start:end]``, in the order of rows; nothing without one."""
@@ -70,6 +72,8 @@ def _stripped(text: bytes, start: int, end: int) -> Value | None:
         start += 1
     while end > start and text[end - 1] in _MARKS:
         end -= 1
+    if start < end and text[end - 1] == 0x2C and end < len(text) and text[end] in b"\r\n":  # types: | int\n| str,
+        return None
     return Value(start, end, False, True, True, False, prose=True) if start < end else None
 
 
@@ -117,9 +121,20 @@ def _header_line(text: bytes, left: int, right: int, separator: int) -> tuple[in
         right += 1
     if separator != 0x7C and text[right - 1] == separator:  # a list over several lines
         return None
-    if (left == least and least > 0) or right == most:
+    if (left == least and least > 0) or right == most or (separator == 0x7C and _follows_row(text, left)):
         return None
     return column, count, right, separator == text[left] == 0x09
+
+
+def _follows_row(text: bytes, at: int) -> bool:
+    """Return whether the line before the one at `at` is a row of a table in Markdown, and no rule."""
+    if at == 0 or text[at] != 0x7C:
+        return False
+    begin = max(0, at - 1 - HEADER_REACH)
+    line = max(text.rfind(b"\n", begin, at - 1), text.rfind(b"\r", begin, at - 1)) + 1
+    if line == 0 and begin > 0:
+        return False
+    return text[line] == 0x7C and text[line + 1] not in _RULES_ALONE
 
 
 def _below(text: bytes, at: int, separator: int, column: int, columns: int, *, indented: bool) -> Iterator[Value]:

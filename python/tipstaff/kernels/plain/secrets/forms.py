@@ -102,9 +102,9 @@ def is_location(data: bytes) -> bool:
         return True
     if data.count(b"/") >= 3 and not any(byte in DIGIT or byte in UPPER for byte in unversioned):
         return True
-    if data[0] == 0x2F and data.count(b"/") >= 3 and 6 * counts_of(unversioned).digit <= len(data):
-        if not any(byte in UPPER for byte in unversioned):  # /proj/rd/eric/pyds9/xpa
-            return True
+    counts = counts_of(unversioned)
+    if data[0] == 0x2F and data.count(b"/") >= 3 and 6 * counts.digit <= len(data) and counts.upper == 0:
+        return True  # /proj/rd/eric/pyds9/xpa
     if data.count(b"/") >= 2 and data.endswith(b"/") and b"." in data.partition(b":")[0]:
         return True
     if b"/" not in data and len(data) > 3 and data[0] in LETTER and data[1:3] == b":\\":
@@ -294,10 +294,11 @@ def is_marked_name(data: bytes) -> bool:
 def is_harmless(data: bytes) -> bool:
     """Return whether it opens nothing by its form alone.
 
-    A time (``2025-09-22T07:01:06Z``), a number (``1.142857e-07``, ``15915.6f``), MySQL's or PostgreSQL's hash of a password, a
-    colour (``#03fccf``), an identifier made of a time (a UUID of version 1), a client token that Datadog publishes,
-    the address of an Ethereum account, a number in hexadecimal digits, a JSON Web Token without its signature, words
-    with escapes for blanks, how often something may be (``20/m/ip,5/m/key``), names of ciphers, a fingerprint.
+    A time (``2025-09-22T07:01:06Z``), a number (``1.142857e-07``, ``15915.6f``), MySQL's or PostgreSQL's hash of a
+    password, a colour (``#03fccf``), an identifier made of a time (a UUID of version 1), a client token that Datadog
+    publishes, the address of an Ethereum account, a number in hexadecimal digits, a JSON Web Token without its
+    signature, words with escapes for blanks, how often something may be (``20/m/ip,5/m/key``), names of ciphers, a
+    fingerprint.
     """
     if is_uuid(data) and data[14] == 0x31:
         return True

@@ -139,7 +139,7 @@ def encodes_sample(data: bytes, words: Words) -> bool:
     if any(byte < 0x20 or byte >= 0x7F for byte in decoded):
         return False
     text = decoded.rpartition(b":")[2]
-    if is_sequence(text):
+    if is_sequence(text) or (text and all(byte in DIGIT for byte in text)):
         return True
     letters, pronounceable = spoken(text)
     if letters < 4 or 10 * pronounceable < 7 * letters:
