@@ -55,6 +55,8 @@ docsearch({{ appId: 'X185E15FPG', apiKey: '{hex:32}', indexName: 'acme' }})
 const rsaPrivKeyID = "{hex:64}"
 "WrappingKeyIdentifier",\n        "As2805KeyVariant"
 PASS: gas/i386/align-branch-1a\nPASS: gas/i386/align-branch-1b\nFAIL: gas/i386/pr19498
+PASS: gdb.dwarf2/dw2-inline-small-func3.exp: info breakpoints
+	pw: pkgbits.NewPkgEncoder(base.Debug.SyncFrames),
 PASS: tests/common-3a7\n=====================\nTestsuite summary
 	HWTypeProteonTokenRing\n	HWTypeMILSTD188220\n	HWTypeMetricom
 	call	_aesni_set_encrypt_key\n	jnz	.L117dec_key_ret

@@ -88,15 +88,21 @@ def begins_line(text: bytes, start: int, head: int) -> bool:
 
 
 _RESULT: Final = re.compile(rb"(?:X?PASS|[XK]?FAIL|SKIP|ERROR|UNSUPPORTED|UNTESTED|UNRESOLVED):|=====")
+_TEST_FILE: Final = re.compile(rb"[a-z0-9_.+-]{1,256}/[a-z0-9_.+/-]{1,256}(?:[: \t\r\n]|\Z)")
 _LINE_REACH: Final = 256
 
 
 def is_test_result(text: bytes, at: int) -> bool:
-    """Return whether the line of `at` is one of a report of tests: ``PASS: gas/elf/common3a`` beside another result."""
+    """Return whether the line of `at` is one of a report of tests.
+
+    ``PASS: gdb.cp/pr9067.exp: print b`` names a file in small letters; any other is one beside another result.
+    """
     begin = max(0, at - _LINE_REACH)
     line = text.rfind(b"\n", begin, at) + 1
     if (line == 0 and begin > 0) or not text.startswith(b"PASS: ", line):
         return False
+    if _TEST_FILE.match(text, line + 6):
+        return True
     following = text.find(b"\n", at, at + _LINE_REACH)
     if following >= 0 and _RESULT.match(text, following + 1):
         return True
