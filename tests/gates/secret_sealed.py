@@ -92,6 +92,7 @@ changed the password to «{base62:6}#{base62:6}4aB»
 user	password\nops	«{base62:10}4aB»
 	user	password\n0	ops	«{base62:10}4aB»
 | user | password |\n|---|---|\n| ops | «{base62:10}4aB» |
+VAPID_PRIVATE = "«--{base62:41}»"
 apiKey: '«{hex:32}»', indexName: 'acme'
 MYSQL_PASSWORD=«{base62:16}» FILTER=integration npm test
 db.acme.io:5432:app:svc:«{base62:18}»

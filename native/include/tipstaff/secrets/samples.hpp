@@ -11,7 +11,11 @@ namespace tipstaff::secrets {
 // Whether it is code between two strings, as in "token: " + name + ".".
 inline bool is_between_strings(Bytes data) noexcept {
   const Byte first = data[0], last = data[data.size - 1];
-  if (first == ' ' || last == ' ' || (first == '-' && data[1] == '-') || holds(data, " = ")) return true;
+  if (first == ' ' || last == ' ' || holds(data, " = ")) return true;
+  if (first == '-' && data[1] == '-') {  // an option, and no token in the alphabet of addresses
+    const Counts counts = counts_of(data);
+    return data.size < 32 || counts.lower < 3 || counts.upper < 3 || counts.digit < 3;
+  }
   if (last == '"' && one_of(data[data.size - 2], "\"")) return true;  // 16s=b""
   if (last == ']' && one_of(data[data.size - 2], "\"'")) return true;  // self["size"]
   if (!one_of(first, "+,)]};|&=.>")) return false;

@@ -29,8 +29,11 @@ from tipstaff.kernels.plain.secrets.letters import (
 def is_between_strings(data: bytes) -> bool:
     """Return whether it is code between two strings, as in ``"token: " + name + "."``."""
     first, last = data[0], data[-1]
-    if first == 0x20 or last == 0x20 or data.startswith(b"--") or b" = " in data:
+    if first == 0x20 or last == 0x20 or b" = " in data:
         return True
+    if data.startswith(b"--"):  # an option, and no token in the alphabet of addresses
+        counts = counts_of(data)
+        return len(data) < 32 or min(counts.lower, counts.upper, counts.digit) < 3
     if data.endswith((b'""', b'"]', b"']")):  # 16s=b"", self["size"]
         return True
     if first not in b"+,)]};|&=.>":
