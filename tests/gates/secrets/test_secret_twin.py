@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.gates.secret_cases import FOUND, LEFT_ALONE
+from tests.gates.secret_sealed import NEARLY_SEALED, SEALED
 from tests.gates.secret_settings import LOOK_ALIKE, PASTED
 from tipstaff.gates.secrets.packs import default_rules, made_up
 from tipstaff.gates.secrets.scanner import TABLE_FILE
@@ -91,7 +92,7 @@ def agree(text: str, *, wary: bool) -> list[tuple[int, int, int]]:
 
 def samples() -> list[str]:
     texts = [made_up(sample) for rule in default_rules() for sample in (*rule.positives, *rule.negatives)]
-    cases = "".join((FOUND, PASTED, LEFT_ALONE, LOOK_ALIKE)).replace("\\n", "\n")
+    cases = "".join((FOUND, PASTED, NEARLY_SEALED, LEFT_ALONE, LOOK_ALIKE, SEALED)).replace("\\n", "\n")
     return texts + [made_up(line).replace("«", "").replace("»", "") for line in cases.split("\n")]
 
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import tipstaff
 from tests.gates.secret_cases import FOUND, LEFT_ALONE
+from tests.gates.secret_sealed import NEARLY_SEALED, SEALED
 from tests.gates.secret_settings import LOOK_ALIKE, PASTED
 from tests.shared_data import shared_path
 from tipstaff.gates.secrets.packs import SecretRule, base62_checksum, default_rules, made_up
@@ -44,7 +45,7 @@ def spans_of(text: str) -> list[tuple[int, int]]:
     return [(found.start, found.end) for found in tipstaff.scan_secrets(text)]
 
 
-@pytest.mark.parametrize("sample", lines(FOUND) + lines(PASTED))
+@pytest.mark.parametrize("sample", lines(FOUND) + lines(PASTED) + lines(NEARLY_SEALED))
 def test_secrets_are_found_to_the_code_point(sample: str) -> None:
     text, spans = marked(sample)
     assert spans
@@ -55,7 +56,7 @@ def test_secrets_are_found_to_the_code_point(sample: str) -> None:
     assert spans_of(around) == [(start + moved, end + moved) for start, end in spans]
 
 
-@pytest.mark.parametrize("sample", lines(LEFT_ALONE) + lines(LOOK_ALIKE))
+@pytest.mark.parametrize("sample", lines(LEFT_ALONE) + lines(LOOK_ALIKE) + lines(SEALED))
 def test_what_only_looks_like_a_secret_is_left_alone(sample: str) -> None:
     text = made_up(sample.replace("\\n", "\n"))
     assert tipstaff.scan_secrets(text) == []

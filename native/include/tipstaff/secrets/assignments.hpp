@@ -36,19 +36,22 @@ inline bool is_listed(Bytes text, std::size_t head, std::size_t end, bool tight,
   while (left > 0 && head - left < 24 && is_space(text[left - 1])) --left;
   const bool between = left > 0 && one_of(text[left - 1], ",[");
   if (text[head] == '-' || !between || byte_at(text, value.end + 1) != ',' || given.size >= 24) return false;
-  bool lines = false, upper = false;
+  bool lines = false, upper = false, small = false;
   for (std::size_t i = 0; i < given.size; ++i) {
     if (!is_namely(given[i]) && given[i] != '$') return false;
     lines = lines || given[i] == '_';
     upper = upper || is_upper(given[i]);
+    small = small || is_lower(given[i]);
   }
+  for (std::size_t i = head; i < end; ++i) small = small || is_lower(text[i]);
   // "jwkToRSAPrivateKey", "spkiMessageToJwk"
   if (upper && is_lower(given[0]) && is_lower(text[head]) && is_wordy(given)) {
     for (std::size_t i = head; i + 1 < end; ++i) {
       if (is_lower(text[i]) && is_upper(text[i + 1])) return true;
     }
   }
-  return tight || (lines && !upper) || (is_upper(given[0]) && is_upper(text[head]) && is_lower(byte_at(text, head + 1)));
+  return tight || !small || (lines && !upper) ||  // 'USERPWD', 'HTTP200ALIASES'
+         (is_upper(given[0]) && is_upper(text[head]) && is_lower(byte_at(text, head + 1)));
 }
 
 inline constexpr std::size_t answers_reach = 240;
@@ -71,6 +74,24 @@ inline bool is_answer(Bytes text, const Value& value) noexcept {
   return false;
 }
 
+// Whether a provider's name goes on so that it is the number of a key: privKeyID.
+inline bool is_number_of(Bytes text, std::size_t start, std::size_t end, std::size_t name_end) noexcept {
+  std::size_t from = end, to = name_end;
+  while (from < to && one_of(text[from], "_-")) ++from;
+  while (to > from && one_of(text[to - 1], "_-")) --to;
+  return is_word(text, from, to, "id") && ((end - start >= 3 && is_word(text, end - 3, end, "key")) ||
+                                           (end - start >= 5 && is_word(text, end - 5, end, "token")));
+}
+
+// Whether it is Algolia's key that every reader of a site gets: apiKey beside appId and indexName.
+inline bool is_search_key(Bytes text, std::size_t head, std::size_t end, const Value& value) noexcept {
+  constexpr std::size_t reach = 160;
+  if (value.end - value.start != 32 || !is_word(text, head, end, "apikey")) return false;
+  if (!is_hexadecimal(text.part(value.start, value.end))) return false;
+  const Bytes near = text.part(head > reach ? head - reach : 0, least_of(text.size, value.end + reach));
+  return holds(near, "indexName") && holds(near, "appId");
+}
+
 // The value that is given to the name around [start, end). `anywhere`: the name may be any, and ends
 // with the word; `named`: it is a provider's, and may be about anything.
 inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anywhere, bool named,
@@ -85,6 +106,7 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
     }
     at = name_end(text, end);
     if (at >= size || !(after_names.has(text[at]) || text[at] >= 0x80)) return false;
+    if (named && is_number_of(text, start, end, at)) return false;
     head = name_start(text, start);
     manner.flag = byte_at(text, head) == '-';
   }
@@ -184,6 +206,11 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
     manner.markup = true;
   } else if (manner.spaced && !key_quote && !manner.flag && !anywhere &&
              (found = prose_value(text, at, known.list(copulas))) != 0) {
+    std::size_t verb = start;
+    while (verb < end && is_space(text[verb])) ++verb;
+    if (is_word(text, verb, end, "pass") && (matches_at(text, found - 3, "to ") || matches_at(text, found - 3, "on "))) {
+      return false;  // pass it to the call, all tests pass on GNU/Linux
+    }
     return !one_of(before, "$/{") && !mentions() && read_prose(text, found, out);
   } else if (byte == '{' && !key_quote && !manner.spaced && quote_at(text, at + 1) != 0) {  // kApiKey{"x"}
     ++at;
@@ -225,6 +252,12 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
   if (mentions()) return false;
   if (!read_value(text, at, after, manner, known.list(holders), out)) return false;
   out->wrapped = out->wrapped || adjacent;
+  if (byte == '=' && sign == gap && !out->quoted && out->start > sign + 1 && is_blank(text[sign + 1]) &&
+      is_setting(text.part(out->start, out->end))) {
+    return false;  // PASSWORD= USER=x: the next one
+  }
+  if (byte == ':' && end >= 4 && matches_at(text, end - 4, "PASS") && is_test_result(text, out->start)) return false;
+  if (out->quoted && is_search_key(text, head, named_end, *out)) return false;
   if (byte == '=' && is_vector(text, head, *out, manner.spaced, known)) return false;
   if (is_among_vectors(text, head, *out, known)) return false;
   const std::size_t length = out->end - out->start;

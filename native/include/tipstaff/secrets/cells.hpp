@@ -60,6 +60,7 @@ inline bool strip_cell(Bytes text, std::size_t start, std::size_t end, Value* ou
   while (start < end && is_cell_mark(text[start])) ++start;
   while (end > start && is_cell_mark(text[end - 1])) --end;
   *out = {start, end, false, true, true, false, false, true};
+  if (start < end && text[end - 1] == ',' && end < text.size && is_line(text[end])) return false;  // types: | int\n| str,
   return start < end;
 }
 
@@ -88,6 +89,15 @@ inline bool next_cell(Bytes text, const Cell& cell, Value* out) noexcept {
   return (end < limit || limit == text.size) && strip_cell(text, at, end, out);
 }
 
+// Whether the line before the one at `at` is a row of a table in Markdown, and no rule.
+inline bool follows_row(Bytes text, std::size_t at) noexcept {
+  if (at == 0 || text[at] != '|') return false;
+  std::size_t line = at - 1;
+  while (line > 0 && at - 1 - line < header_reach && !is_line(text[line - 1])) --line;
+  if (line > 0 && !is_line(text[line - 1])) return false;
+  return text[line] == '|' && !one_of(text[line + 1], "-+=:");
+}
+
 // The cells below a name in a line that only names columns; `take` is given each.
 template <typename Take>
 inline void cells_below(Bytes text, const Cell& cell, Take take) noexcept {
@@ -104,13 +114,15 @@ inline void cells_below(Bytes text, const Cell& cell, Take take) noexcept {
     if (text[at] != cell.separator && !is_header_byte(text[at])) return;
     columns += text[at] == cell.separator;
   }
-  if ((left == least && least > 0) || at == most) return;
+  if ((left == least && least > 0) || at == most || (cell.separator == '|' && follows_row(text, left))) return;
   if (cell.separator != '|' && text[at - 1] == cell.separator) return;  // a list over several lines
+  const bool indented = cell.separator == '\t' && text[left] == '\t';
   const std::size_t limit = least_of(text.size, at + table_reach);
   for (std::size_t row = 0; row < table_rows; ++row) {
     if (byte_at(text, at) == '\r') ++at;
     if (at >= limit || text[at] != '\n') return;
     const std::size_t line = ++at;
+    if (indented && byte_at(text, line) == '\t') return;  // lines of a program
     std::size_t count = 0, start = at, end = at, stop = at;
     for (;; at = stop + 1, ++count) {
       stop = cell_end(text, at, limit, cell.separator);

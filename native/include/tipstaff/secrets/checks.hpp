@@ -74,6 +74,9 @@ inline bool is_trivial(Bytes data, const Knowledge& known) noexcept {
 // Whether the password of an address, or of a pair, is a secret and not one that everybody has.
 inline bool address_password_holds(Bytes password, Bytes user, const Knowledge& known) noexcept {
   if (password.size < 4 || is_template(password) || (password[0] == '$' && is_letter(password[1]))) return false;
+  for (std::size_t i = 0; i < password.size; ++i) {
+    if (password[i] < 0x20) return false;
+  }
   if (password.size == user.size) {
     std::size_t i = 0;
     while (i < user.size && lower(user[i]) == lower(password[i])) ++i;

@@ -101,7 +101,7 @@ inline bool is_location(Bytes data) noexcept {
     }
   }
   if (slashes >= 2 && (ending || (data[0] == '/' && digits == 0) || (dot && data[data.size - 1] == '/'))) return true;
-  if (slashes >= 3 && digits + capitals == 0) return true;
+  if (slashes >= 3 && capitals == 0 && (digits == 0 || (data[0] == '/' && 6 * digits <= data.size))) return true;
   if (back && slashes == 0 && data.size > 3 && is_letter(data[0]) && data[1] == ':' && data[2] == '\\') return true;
   if (back && slashes == 0 && (data[0] == '\\' || is_upper(data[0]))) return digits == 0;
   if (colons != 1 || !dot || data.size - last_colon < 3 || data.size - last_colon > 6) return false;
@@ -163,10 +163,11 @@ inline bool is_rate(Bytes data) noexcept {
   return true;
 }
 
-// Whether it is a number in scientific notation: 1.142857142857143e-07.
+// Whether it is a number in scientific notation, or one with a type: 1.142857142857143e-07, 15915.6f.
 inline bool is_number(Bytes data) noexcept {
-  std::size_t at = 0;
-  while (at < data.size && (is_digit(data[at]) || data[at] == '.')) ++at;
+  std::size_t at = 0, dots = 0;
+  for (; at < data.size && (is_digit(data[at]) || data[at] == '.'); ++at) dots += data[at] == '.';
+  if (at > 0 && at + 1 == data.size && one_of(data[at], "dDfFlL") && dots == 1 && is_digit(data[0]) && is_digit(data[at - 1])) return true;
   if (at == 0 || at >= data.size || (data[at] | 0x20) != 'e') return false;
   at += at + 1 < data.size && one_of(data[at + 1], "+-") ? 2 : 1;
   const std::size_t power = at;
@@ -272,9 +273,87 @@ inline bool is_code(Bytes data, const Value& value, const Counts& counts) noexce
   return counts.digit == 0 || (lines > 0 && counts.upper == 0);
 }
 
-// A value of a SealedSecret: base64 that begins with the length of an RSA session key, 512.
-inline bool is_sealed(Bytes data) noexcept {
-  return data.size >= 300 && data[0] == 'A' && data[1] == 'g' && data[2] >= 'A' && data[2] <= 'D';
+// Where base64 without its padding ends that begins at `at`.
+inline std::size_t base64_end(Bytes data, std::size_t at) noexcept {
+  while (at < data.size && (is_alnum(data[at]) || data[at] == '+' || data[at] == '/')) ++at;
+  return at;
+}
+
+// The same with its padding, two signs at most.
+inline std::size_t padded_end(Bytes data, std::size_t at) noexcept {
+  at = base64_end(data, at);
+  for (int i = 0; i < 2 && at < data.size && data[at] == '='; ++i) ++at;
+  return at;
+}
+
+// Whether a value is encrypted by its form: a SealedSecret's (base64 that begins with the length of an RSA session key,
+// 512), Pulumi's, Magento's, Bitwarden's, Rails', WildFly's, of the key management of Google and AWS, an OpenPGP message.
+// What Fernet and Laravel encrypt is a credential itself where it is a token: Keystone and sessions give out such ones.
+inline bool is_sealed(Bytes data, bool token) noexcept {
+  const std::size_t size = data.size;
+  if (size >= 300 && data[0] == 'A' && data[1] == 'g' && data[2] >= 'A' && data[2] <= 'D') return true;
+  const std::size_t at = data[0] == ':' ? 1 : 0;
+  if (at + 20 < size && data[at] == 'v' && is_digit(data[at + 1]) && data[at + 2] == ':' && data[at + 19] == ':' &&
+      base64_end(data, at + 3) == at + 19 && base64_end(data, at + 20) >= at + 42) {
+    return true;
+  }
+  if (size >= 28 && is_digit(data[0])) {
+    if (data[1] == ':' && is_digit(data[2]) && data[3] == ':') return base64_end(data, 4) >= 28;
+    const std::size_t first = base64_end(data, 2);
+    if (data[1] == '.' && first == 24 && matches_at(data, first, "==|")) {
+      const std::size_t second = base64_end(data, first + 3), end = padded_end(data, first + 3);
+      return second >= first + 11 && end < size && data[end] == '|';
+    }
+  }
+  const std::size_t first = base64_end(data, 0), nonce = padded_end(data, 0) + 2;
+  if (first >= 8 && matches_at(data, nonce - 2, "--") && base64_end(data, nonce) == nonce + 16 &&
+      matches_at(data, nonce + 16, "--") && base64_end(data, nonce + 18) == nonce + 40 && matches_at(data, nonce + 40, "==")) {
+    return size == nonce + 42;
+  }
+  if (matches_at(data, 0, "MASK-") && size > 5 && is_alnum(data[5])) return true;
+  if (matches_at(data, 0, "Ci")) {
+    if (size >= 80 && matches_at(data, 0, "CiQA")) return true;
+    if (size >= 179 && data[2] >= 'A' && data[2] <= 'D') return true;
+  }
+  if (size >= 100) {
+    for (const char* const message : {"wcFMA", "wcBMA", "hQEMA", "hQIMA"}) {
+      if (matches_at(data, 0, message)) return true;
+    }
+  }
+  return !token && ((size >= 100 && matches_at(data, 0, "gAAAAA")) || matches_at(data, 0, "eyJpdiI6I"));
+}
+
+// Whether signs join names in capitals: JSON-RPC/XML-RPC, MARC21/XML.
+inline bool is_acronyms(Bytes data) noexcept {
+  bool slash = false;
+  for (std::size_t at = 0;; ++at) {
+    const std::size_t start = at;
+    while (at < data.size && is_upper(data[at])) ++at;
+    const std::size_t digits = at;
+    while (at < data.size && is_digit(data[at])) ++at;
+    if (digits - start < 2 || digits - start > 8 || at - digits > 2) return false;
+    if (at == data.size) return slash;
+    if (data[at] != '/' && data[at] != '-') return false;
+    slash = slash || data[at] == '/';
+  }
+}
+
+// Whether it is a call as people name it: useStyles(data).
+inline bool is_application(Bytes data) noexcept {
+  std::size_t at = 0;
+  while (at < data.size && (is_letter(data[at]) || one_of(data[at], "_."))) ++at;
+  if (at < 3 || at >= data.size || data[at] != '(') return false;
+  ++at;
+  while (at < data.size && (is_letter(data[at]) || one_of(data[at], "_., "))) ++at;
+  return at + 1 == data.size && data[at] == ')';
+}
+
+// Whether it is an account and a signature, as after Azure's SharedKey.
+inline bool is_signed(Bytes data) noexcept {
+  std::size_t at = 0;
+  while (at < data.size && (is_lower(data[at]) || is_digit(data[at]))) ++at;
+  return at >= 3 && at <= 24 && data.size == at + 45 && data[at] == ':' && base64_end(data, at + 1) == at + 44 &&
+         data[at + 44] == '=';
 }
 
 }  // namespace tipstaff::secrets

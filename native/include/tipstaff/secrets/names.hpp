@@ -125,6 +125,48 @@ inline bool is_word(Bytes text, std::size_t start, std::size_t end, const char* 
   return end - start == std::strlen(word) && folded_at(text, start, word);
 }
 
+// Whether a line of a report of tests begins at `at`.
+inline bool begins_result(Bytes text, std::size_t at) noexcept {
+  for (const char* const result : {"PASS:", "XPASS:", "FAIL:", "XFAIL:", "KFAIL:", "SKIP:", "ERROR:", "UNSUPPORTED:", "UNTESTED:", "UNRESOLVED:",
+                                   "====="}) {
+    if (matches_at(text, at, result)) return true;
+  }
+  return false;
+}
+
+// Whether it is a path in small letters: gdb.cp/pr9067.exp.
+inline bool is_test_file(Bytes text, std::size_t at) noexcept {
+  constexpr std::size_t most = 256;
+  std::size_t part = at, slash = 0;
+  for (; part < text.size; ++part) {
+    if (text[part] == '/' && slash == 0) {
+      slash = part;
+    } else if (!is_lower(text[part]) && !is_digit(text[part]) && !one_of(text[part], "_.+-/")) {
+      break;
+    }
+    if (part - (slash == 0 ? at : slash) > most) return false;
+  }
+  if (slash <= at || slash - at > most || part < slash + 2) return false;
+  return part == text.size || one_of(text[part], ": \t\r\n");
+}
+
+// Whether the line of `at` is one of a report of tests: PASS: gdb.cp/pr9067.exp names a file in small letters; any other is
+// one beside another result.
+inline bool is_test_result(Bytes text, std::size_t at) noexcept {
+  constexpr std::size_t reach = 256;
+  std::size_t line = at;
+  while (line > 0 && at - line < reach && text[line - 1] != '\n') --line;
+  if ((line > 0 && text[line - 1] != '\n') || !matches_at(text, line, "PASS: ")) return false;
+  if (is_test_file(text, line + 6)) return true;
+  std::size_t following = at;
+  while (following < text.size && following - at < reach && text[following] != '\n') ++following;
+  if (following - at < reach && byte_at(text, following) == '\n' && begins_result(text, following + 1)) return true;
+  if (line == 0) return false;
+  std::size_t before = line - 1;
+  while (before > 0 && line - 1 - before < reach && text[before - 1] != '\n') --before;
+  return (before == 0 || text[before - 1] == '\n') && begins_result(text, before);
+}
+
 }  // namespace tipstaff::secrets
 
 #endif

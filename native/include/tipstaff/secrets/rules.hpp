@@ -176,6 +176,7 @@ inline bool secret_holds(const Table& table, const Rule& rule, Bytes text, std::
     if (!holds({buffer, size}, "PRIVATE KEY")) return false;
   }
   if (rule.check == 4 && is_near_vectors(text, start, {start, end}, known)) return false;
+  if (rule.check == 5 && is_test_result(text, start)) return false;
   if (rule.check == 3 && !is_mnemonic(secret, known)) return false;
   if (rule.context != 0) {
     const Words words = known.list(rule.context - 1);

@@ -11,7 +11,11 @@ namespace tipstaff::secrets {
 // Whether it is code between two strings, as in "token: " + name + ".".
 inline bool is_between_strings(Bytes data) noexcept {
   const Byte first = data[0], last = data[data.size - 1];
-  if (first == ' ' || last == ' ' || (first == '-' && data[1] == '-') || holds(data, " = ")) return true;
+  if (first == ' ' || last == ' ' || holds(data, " = ")) return true;
+  if (first == '-' && data[1] == '-') {  // an option, and no token in the alphabet of addresses
+    const Counts counts = counts_of(data);
+    return data.size < 32 || counts.lower < 3 || counts.upper < 3 || counts.digit < 3;
+  }
   if (last == '"' && one_of(data[data.size - 2], "\"")) return true;  // 16s=b""
   if (last == ']' && one_of(data[data.size - 2], "\"'")) return true;  // self["size"]
   if (!one_of(first, "+,)]};|&=.>")) return false;
@@ -88,7 +92,19 @@ inline Byte unmasked(Byte c) noexcept {
 
 inline constexpr std::size_t longest_known = 24;
 
-// Whether everybody knows a password: secret, s3cret, secret123.
+// Whether digits are one at most, or count up from 0 or 1 or down to 1.
+inline bool is_counted(Bytes digits) noexcept {
+  const std::size_t size = digits.size;
+  if (size <= 1) return true;
+  const bool up = digits[0] <= '1', down = size >= 3 && digits[size - 1] == '1' && digits[0] == '0' + size;
+  if (!up && !down) return false;
+  for (std::size_t i = 1; i < size; ++i) {
+    if (digits[i] != (up ? digits[i - 1] + 1 : digits[i - 1] - 1) || digits[i] > '9') return false;
+  }
+  return true;
+}
+
+// Whether everybody knows a password: secret, s3cret, secret123, passwd2, admin321.
 inline bool is_known_password(Bytes data, const Knowledge& known) noexcept {
   const Words words = known.list(known_passwords);
   if (words.equals(data)) return true;
@@ -99,11 +115,7 @@ inline bool is_known_password(Bytes data, const Knowledge& known) noexcept {
   }
   std::size_t end = data.size;
   while (end > 0 && is_digit(data[end - 1])) --end;
-  if (data.size - end > 6) return false;
-  for (std::size_t i = end; i < data.size; ++i) {
-    if (data[i] != static_cast<Byte>('1' + (i - end))) return false;
-  }
-  return words.equals(data.part(0, end));
+  return is_counted(data.part(end, data.size)) && words.equals(data.part(0, end));
 }
 
 // How many bytes an escape of a string takes at `at`, as in pass\u0000word, foo\x00bar or pass\0word; 0 for none.
@@ -202,7 +214,9 @@ inline bool encodes_sample(Bytes data, const Knowledge& known) noexcept {
     if (buffer[i] == ':') start = i + 1;
   }
   const Bytes text = {buffer + start, size - start};
-  if (is_sequence(text)) return true;
+  std::size_t digits = 0;
+  while (digits < text.size && is_digit(text[digits])) ++digits;
+  if (is_sequence(text) || (digits > 0 && digits == text.size)) return true;
   const Spoken spoken(text);
   return spoken.letters >= 4 && 10 * spoken.pronounceable >= 7 * spoken.letters &&
          (spoken.digits == 0 || known.list(plain_value).within(text));

@@ -80,9 +80,11 @@ inline bool is_token(Bytes data, const Value& value, const Counts& counts, Byte 
 inline bool judged(Bytes data, const Value& value, Byte mode, const Knowledge& known) noexcept {
   const bool wary = mode == judge_quoted || mode == judge_unquoted;
   if (data.size < 4 || data.size > (mode == judge_password ? 256u : 4096u)) return false;
-  if (is_template(data) || is_reference(data, known) || is_sealed(data) || is_harmless(data)) return false;
+  if (is_template(data) || is_reference(data, known) || is_sealed(data, mode == judge_token) || is_harmless(data)) return false;
   if (matches_at(data, 0, "&amp;") || matches_at(data, 0, "&lt;")) return false;  // what follows a tag
   if (value.strict && (matches_at(data, 0, "\\x") || is_setting(data) || is_call(data))) return false;
+  if (value.strict && data[0] == '-' && (is_letter(data[1]) || data[1] == '{')) return false;  // pass '-{ld,gc}flags' to it
+  if (is_acronyms(data) || is_application(data) || (value.prose && is_signed(data))) return false;
   if (mode == judge_password && matches_at(data, 0, "0x") && is_hexadecimal(data.part(2, data.size))) return false;  // a key, localized
   if (!value.quoted && matches_at(data, 0, "--")) return false;  // the next option
   if (!value.quoted) {

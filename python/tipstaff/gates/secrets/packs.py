@@ -47,7 +47,7 @@ _GENERATOR: Final = re.compile(r"\{\{|\}\}|\{(\w+)(?::([^}]*))?\}")
 KINDS: Final = ("shape", "assign", "url", "pem")
 CHECKSUMS: Final = ("", "crc32-base62", "crc32-hex")
 JUDGES: Final = ("", "password", "secret", "token", "quoted", "unquoted")
-CHECKS: Final = ("", "base64-pair", "base64-private-key", "wallet-words", "no-vectors")
+CHECKS: Final = ("", "base64-pair", "base64-private-key", "wallet-words", "no-vectors", "no-test-report")
 SEVERITIES: Final = ("low", "medium", "high", "critical")
 NEEDS: Final = {"digit": 1, "upper": 2, "lower": 4, "letter": 8}
 

@@ -83,6 +83,7 @@ def address_password_holds(password: bytes, user: bytes, table: Table) -> bool:
     folded = password.lower()
     if (
         len(password) < 4
+        or min(password) < 0x20
         or folded == user.lower()
         or forms.is_template(password)
         or (password.startswith(b"$") and password[1:2].isalpha())

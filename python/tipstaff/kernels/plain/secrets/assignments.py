@@ -22,7 +22,7 @@ from tipstaff.kernels.plain.secrets.assigned_values import (
     read_value,
     tag_value,
 )
-from tipstaff.kernels.plain.secrets.forms import is_uuid
+from tipstaff.kernels.plain.secrets.forms import is_setting, is_uuid
 from tipstaff.kernels.plain.secrets.letters import DIGIT, LETTER, LOWER, UPPER, Value, Words, is_wordy
 from tipstaff.kernels.plain.secrets.names import (
     BLANKS,
@@ -31,6 +31,7 @@ from tipstaff.kernels.plain.secrets.names import (
     is_last_word,
     is_macro,
     is_named_twice,
+    is_test_result,
     name_end,
     name_start,
     parts_hold,
@@ -73,6 +74,12 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
         if not named and end < size and text[end] in LETTER and (text[end] in LOWER or text[end - 1] not in LOWER):
             return None
         at = name_end(text, end)
+        if (
+            named
+            and text[end:at].strip(b"_-").lower() == b"id"
+            and text[start:end].lower().endswith((b"key", b"token"))
+        ):
+            return None  # privKeyID: its number
         named_end = at - 4 if at - 4 >= end and text[at - 4 : at + 1] == b".set(" else at
         head = name_start(text, start)
         if not named and (
@@ -182,6 +189,8 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
         at += 1
         markup = True
     elif spaced and not key_quote and not flag and not anywhere and (prose := prose_value(text, at, words)):
+        if text[start:end].strip().lower() == b"pass" and text[prose - 3 : prose] in {b"to ", b"on "}:
+            return None  # pass it to the call, all tests pass on GNU/Linux
         return None if before in b"$/{" else read_prose(text, prose)
     elif byte == 0x7B and not key_quote and not spaced and quote_at(text, at + 1):  # kApiKey{"x"}
         at += 1
@@ -229,6 +238,12 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
     )
     if found is not None and adjacent:
         found = found._replace(wrapped=True)
+    if found is not None and sign == gap and byte == 0x3D and not found.quoted and _is_next_setting(text, sign, found):
+        return None
+    if found is not None and byte == 0x3A and text[end - 4 : end] == b"PASS" and is_test_result(text, found.start):
+        return None
+    if found is not None and found.quoted and _is_search_key(text, head, named_end, found):
+        return None
     if found is not None and byte == 0x3D and is_vector(text, head, found, words, spaced=spaced):
         return None
     if found is not None and is_among_vectors(text, head, found, words):
@@ -250,6 +265,24 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
     if found is not None and byte == 0x2C and _is_listed(text, head, named_end, found, tight=at == after):
         return None
     return found
+
+
+def _is_next_setting(text: bytes, sign: int, value: Value) -> bool:
+    """Return whether the name is given nothing, and another one follows: ``PASSWORD= USER=x``."""
+    return value.start > sign + 1 and text[sign + 1] in BLANKS and is_setting(text[value.start : value.end])
+
+
+_SEARCH_REACH: Final = 160
+
+
+def _is_search_key(text: bytes, head: int, end: int, value: Value) -> bool:
+    """Return whether it is Algolia's key that all readers get: ``apiKey`` beside ``appId`` and ``indexName``."""
+    if text[head:end].lower() != b"apikey" or value.end - value.start != 32:
+        return False
+    if _HEXADECIMAL.fullmatch(text, value.start, value.end) is None:
+        return False
+    near = text[max(0, head - _SEARCH_REACH) : value.end + _SEARCH_REACH]
+    return b"indexName" in near and b"appId" in near
 
 
 _NUMBER: Final = re.compile(rb"[0-9]+:")
@@ -302,4 +335,5 @@ def _is_listed(text: bytes, head: int, end: int, value: Value, *, tight: bool) -
     if camel and _CAMEL.search(name):  # "jwkToRSAPrivateKey", "spkiMessageToJwk"
         return True
     snake = b"_" in given and not any(byte in UPPER for byte in given)
-    return tight or snake or (given[0] in UPPER and name[0] in UPPER and text[head + 1] in LOWER)
+    shouted = not any(byte in LOWER for byte in given + name)  # 'USERPWD', 'HTTP200ALIASES'
+    return tight or snake or shouted or (given[0] in UPPER and name[0] in UPPER and text[head + 1] in LOWER)

@@ -24,6 +24,8 @@ _HEADER: Final = NAME | _MARKS | frozenset(b".-#") | frozenset(range(0x80, 0x100
 _RULES: Final = frozenset(b"-+=|: \t")
 """What lines between rows are made of: ``|---|---|``, ``+------+``."""
 
+_RULES_ALONE: Final = frozenset(b"-+=:")
+
 
 def cell_values(text: bytes, start: int, end: int, words: Words) -> Iterator[Value]:
     """Yield what the table holds for the name around ``text[start:end]``, in the order of rows; nothing without one."""
@@ -61,8 +63,8 @@ def cell_values(text: bytes, start: int, end: int, words: Words) -> Iterator[Val
             yield value
     header = _header_line(text, left, right, separator)
     if header is not None:
-        column, columns, end = header
-        yield from _below(text, end, separator, column, columns)
+        column, columns, end, indented = header
+        yield from _below(text, end, separator, column, columns, indented=indented)
 
 
 def _stripped(text: bytes, start: int, end: int) -> Value | None:
@@ -70,6 +72,8 @@ def _stripped(text: bytes, start: int, end: int) -> Value | None:
         start += 1
     while end > start and text[end - 1] in _MARKS:
         end -= 1
+    if start < end and text[end - 1] == 0x2C and end < len(text) and text[end] in b"\r\n":  # types: | int\n| str,
+        return None
     return Value(start, end, False, True, True, False, prose=True) if start < end else None
 
 
@@ -97,8 +101,11 @@ def _same_row(text: bytes, at: int, separator: int) -> Value | None:
     return None if end == limit and limit < len(text) else _stripped(text, at, end)
 
 
-def _header_line(text: bytes, left: int, right: int, separator: int) -> tuple[int, int, int] | None:
-    """Return the separators before a cell, those of its line, and where it ends; None if it does more than name."""
+def _header_line(text: bytes, left: int, right: int, separator: int) -> tuple[int, int, int, bool] | None:
+    """Return the separators before a cell, those of its line, where it ends, and whether tabs indent it.
+
+    None if the line does more than name.
+    """
     least, most = max(0, left - HEADER_REACH), min(len(text), right + HEADER_REACH)
     column = 0
     while left > least and text[left - 1] not in b"\r\n":
@@ -114,16 +121,31 @@ def _header_line(text: bytes, left: int, right: int, separator: int) -> tuple[in
         right += 1
     if separator != 0x7C and text[right - 1] == separator:  # a list over several lines
         return None
-    return None if (left == least and least > 0) or right == most else (column, count, right)
+    if (left == least and least > 0) or right == most or (separator == 0x7C and _follows_row(text, left)):
+        return None
+    return column, count, right, separator == text[left] == 0x09
 
 
-def _below(text: bytes, at: int, separator: int, column: int, columns: int) -> Iterator[Value]:
+def _follows_row(text: bytes, at: int) -> bool:
+    """Return whether the line before the one at `at` is a row of a table in Markdown, and no rule."""
+    if at == 0 or text[at] != 0x7C:
+        return False
+    begin = max(0, at - 1 - HEADER_REACH)
+    line = max(text.rfind(b"\n", begin, at - 1), text.rfind(b"\r", begin, at - 1)) + 1
+    if line == 0 and begin > 0:
+        return False
+    return text[line] == 0x7C and text[line + 1] not in _RULES_ALONE
+
+
+def _below(text: bytes, at: int, separator: int, column: int, columns: int, *, indented: bool) -> Iterator[Value]:
     limit = min(len(text), at + TABLE_REACH)
     for _ in range(ROWS):
         at += text[at : at + 1] == b"\r"
         if at >= limit or text[at] != 0x0A:
             return
         line = start = end = at = at + 1
+        if indented and text[line : line + 1] == b"\t":  # lines of a program
+            return
         count = 0
         while True:
             stop = _cell_end(text, at, limit, separator)

@@ -102,6 +102,9 @@ def is_location(data: bytes) -> bool:
         return True
     if data.count(b"/") >= 3 and not any(byte in DIGIT or byte in UPPER for byte in unversioned):
         return True
+    counts = counts_of(unversioned)
+    if data[0] == 0x2F and data.count(b"/") >= 3 and 6 * counts.digit <= len(data) and counts.upper == 0:
+        return True  # /proj/rd/eric/pyds9/xpa
     if data.count(b"/") >= 2 and data.endswith(b"/") and b"." in data.partition(b":")[0]:
         return True
     if b"/" not in data and len(data) > 3 and data[0] in LETTER and data[1:3] == b":\\":
@@ -247,7 +250,7 @@ def is_name_like(data: bytes, digits: int, *, strict: bool, word: bool) -> bool:
 
 
 _HARMLESS: Final = re.compile(
-    rb"\d{4}-\d\d-\d\dT\d\d:\d\d|[0-9.]+[eE][-+]?\d{1,3}\Z|(?:\*[0-9A-Fa-f]{40}|#(?:[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})|(?:pub|md5)[0-9A-Fa-f]{32}|0x[0-9A-Fa-f]{1,8}|0x[0-9A-Fa-f]{40}|eyJ[^.]{0,29})\Z"
+    rb"\d{4}-\d\d-\d\dT\d\d:\d\d|[0-9.]+[eE][-+]?\d{1,3}\Z|[0-9]+\.[0-9]+[dDfFlL]\Z|(?:\*[0-9A-Fa-f]{40}|#(?:[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})|(?:pub|md5)[0-9A-Fa-f]{32}|0x[0-9A-Fa-f]{1,8}|0x[0-9A-Fa-f]{40}|eyJ[^.]{0,29})\Z"
     rb"|eyJ(?:hbGci|0eXAi|raWQi|4NXQi|jdHki)[^.]*(?:\.[^.]*){0,1}\Z|eyJ(?:hbGci|0eXAi|raWQi|4NXQi|jdHki)[^.]*\.[^.]*\.\Z",
     re.DOTALL,
 )
@@ -291,10 +294,11 @@ def is_marked_name(data: bytes) -> bool:
 def is_harmless(data: bytes) -> bool:
     """Return whether it opens nothing by its form alone.
 
-    A time (``2025-09-22T07:01:06Z``), a number (``1.142857e-07``), MySQL's or PostgreSQL's hash of a password, a
-    colour (``#03fccf``), an identifier made of a time (a UUID of version 1), a client token that Datadog publishes,
-    the address of an Ethereum account, a number in hexadecimal digits, a JSON Web Token without its signature, words
-    with escapes for blanks, how often something may be (``20/m/ip,5/m/key``), names of ciphers, a fingerprint.
+    A time (``2025-09-22T07:01:06Z``), a number (``1.142857e-07``, ``15915.6f``), MySQL's or PostgreSQL's hash of a
+    password, a colour (``#03fccf``), an identifier made of a time (a UUID of version 1), a client token that Datadog
+    publishes, the address of an Ethereum account, a number in hexadecimal digits, a JSON Web Token without its
+    signature, words with escapes for blanks, how often something may be (``20/m/ip,5/m/key``), names of ciphers, a
+    fingerprint.
     """
     if is_uuid(data) and data[14] == 0x31:
         return True
@@ -325,6 +329,49 @@ def is_code(data: bytes, value: Value, counts: Counts) -> bool:
     return counts.digit == 0 or (b"_" in data and counts.upper == 0)
 
 
-def is_sealed(data: bytes) -> bool:
-    """Return whether a value is of a SealedSecret: base64 that begins with the length of an RSA session key, 512."""
-    return len(data) >= 300 and data[:3] in {b"AgA", b"AgB", b"AgC", b"AgD"}
+_SEALED: Final = re.compile(
+    rb"""(?x) :?v[0-9]:[0-9A-Za-z+/]{16}:[0-9A-Za-z+/]{22}  # Pulumi: a nonce and what is encrypted
+    | [0-9]:[0-9]:[0-9A-Za-z+/]{24}  # Magento: versions of the key and of the cipher
+    | [0-9]\.[0-9A-Za-z+/]{22}==\|[0-9A-Za-z+/]{8,}={0,2}\|  # Bitwarden
+    | [0-9A-Za-z+/]{8,}={0,2}--[0-9A-Za-z+/]{16}--[0-9A-Za-z+/]{22}==\Z  # Rails
+    | MASK-[0-9A-Za-z]  # WildFly
+    | CiQA(?=.{76}) | Ci[ABCD](?=.{176})  # key management of Google and, in an older form, of AWS
+    | (?:wcFMA|wcBMA|hQEMA|hQIMA)(?=.{95})  # an OpenPGP message""",
+    re.DOTALL,
+)
+_SEALED_UNLESS_TOKEN: Final = re.compile(rb"(?s)gAAAAA.{94}|eyJpdiI6I")
+
+
+def is_sealed(data: bytes, *, token: bool) -> bool:
+    """Return whether a value is encrypted by its form: a SealedSecret's, Pulumi's, Rails', Bitwarden's ...
+
+    A SealedSecret's is base64 that begins with the length of an RSA session key, 512. What Fernet and Laravel encrypt
+    is a credential itself where it is a token: Keystone and sessions give out such ones.
+    """
+    if len(data) >= 300 and data[:3] in {b"AgA", b"AgB", b"AgC", b"AgD"}:
+        return True
+    return _SEALED.match(data) is not None or (not token and _SEALED_UNLESS_TOKEN.match(data) is not None)
+
+
+_ACRONYMS: Final = re.compile(rb"[A-Z]{2,8}[0-9]{0,2}(?:[-/][A-Z]{2,8}[0-9]{0,2})+")
+
+
+def is_acronyms(data: bytes) -> bool:
+    """Return whether signs join names in capitals: ``JSON-RPC/XML-RPC``, ``MARC21/XML``."""
+    return b"/" in data and _ACRONYMS.fullmatch(data) is not None
+
+
+_APPLICATION: Final = re.compile(rb"[A-Za-z_.]{3,}\([A-Za-z_., ]*\)")
+
+
+def is_application(data: bytes) -> bool:
+    """Return whether it is a call as people name it: ``useStyles(data)``."""
+    return _APPLICATION.fullmatch(data) is not None
+
+
+_SIGNED: Final = re.compile(rb"[a-z0-9]{3,24}:[0-9A-Za-z+/]{43}=")
+
+
+def is_signed(data: bytes) -> bool:
+    """Return whether it is an account and a signature, as after Azure's ``SharedKey``."""
+    return _SIGNED.fullmatch(data) is not None

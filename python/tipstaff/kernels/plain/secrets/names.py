@@ -87,6 +87,30 @@ def begins_line(text: bytes, start: int, head: int) -> bool:
     return head == 0 or text[head - 1] in b"\r\n"
 
 
+_RESULT: Final = re.compile(rb"(?:X?PASS|[XK]?FAIL|SKIP|ERROR|UNSUPPORTED|UNTESTED|UNRESOLVED):|=====")
+_TEST_FILE: Final = re.compile(rb"[a-z0-9_.+-]{1,256}/[a-z0-9_.+/-]{1,256}(?:[: \t\r\n]|\Z)")
+_LINE_REACH: Final = 256
+
+
+def is_test_result(text: bytes, at: int) -> bool:
+    """Return whether the line of `at` is one of a report of tests.
+
+    ``PASS: gdb.cp/pr9067.exp: print b`` names a file in small letters; any other is one beside another result.
+    """
+    begin = max(0, at - _LINE_REACH)
+    line = text.rfind(b"\n", begin, at) + 1
+    if (line == 0 and begin > 0) or not text.startswith(b"PASS: ", line):
+        return False
+    if _TEST_FILE.match(text, line + 6):
+        return True
+    following = text.find(b"\n", at, at + _LINE_REACH)
+    if following >= 0 and _RESULT.match(text, following + 1):
+        return True
+    begin = max(0, line - 1 - _LINE_REACH)
+    before = text.rfind(b"\n", begin, max(0, line - 1)) + 1
+    return line > 0 and (before > 0 or begin == 0) and _RESULT.match(text, before) is not None
+
+
 def is_last_word(text: bytes, at: int) -> bool:
     """Return whether all the rest of the line is one word: ``ProxyPassword x``."""
     end = at

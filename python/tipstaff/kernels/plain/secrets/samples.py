@@ -29,8 +29,11 @@ from tipstaff.kernels.plain.secrets.letters import (
 def is_between_strings(data: bytes) -> bool:
     """Return whether it is code between two strings, as in ``"token: " + name + "."``."""
     first, last = data[0], data[-1]
-    if first == 0x20 or last == 0x20 or data.startswith(b"--") or b" = " in data:
+    if first == 0x20 or last == 0x20 or b" = " in data:
         return True
+    if data.startswith(b"--"):  # an option, and no token in the alphabet of addresses
+        counts = counts_of(data)
+        return len(data) < 32 or min(counts.lower, counts.upper, counts.digit) < 3
     if data.endswith((b'""', b'"]', b"']")):  # 16s=b"", self["size"]
         return True
     if first not in b"+,)]};|&=.>":
@@ -90,14 +93,24 @@ def unmasked(data: bytes) -> bytes:
 
 
 def is_known_password(data: bytes, words: Words) -> bool:
-    """Return whether everybody knows a password: ``secret``, ``s3cret``, ``secret123``."""
+    """Return whether everybody knows a password: ``secret``, ``s3cret``, ``secret123``, ``passwd2``, ``admin321``."""
     known = words(KNOWN)
     if data.lower() in known or unmasked(data) in known:
         return True
     end = len(data)
     while end > 0 and data[end - 1] in DIGIT:
         end -= 1
-    return b"123456".startswith(data[end:]) and data[:end].lower() in known
+    return _is_counted(data[end:]) and data[:end].lower() in known
+
+
+def _is_counted(digits: bytes) -> bool:
+    """Return whether digits are one at most, or count up from 0 or 1 or down to 1."""
+    return (
+        len(digits) <= 1
+        or b"0123456789".startswith(digits)
+        or b"123456789".startswith(digits)
+        or (len(digits) >= 3 and b"987654321".endswith(digits))
+    )
 
 
 def reads_as_sample(data: bytes, words: Words, *, password: bool) -> bool:
@@ -129,7 +142,7 @@ def encodes_sample(data: bytes, words: Words) -> bool:
     if any(byte < 0x20 or byte >= 0x7F for byte in decoded):
         return False
     text = decoded.rpartition(b":")[2]
-    if is_sequence(text):
+    if is_sequence(text) or (text and all(byte in DIGIT for byte in text)):
         return True
     letters, pronounceable = spoken(text)
     if letters < 4 or 10 * pronounceable < 7 * letters:

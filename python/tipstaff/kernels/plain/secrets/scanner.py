@@ -27,7 +27,7 @@ from tipstaff.kernels.plain.secrets import encodings, letters, values
 from tipstaff.kernels.plain.secrets.addresses import address_password_holds, addresses
 from tipstaff.kernels.plain.secrets.assignments import assignment
 from tipstaff.kernels.plain.secrets.cells import cell_values
-from tipstaff.kernels.plain.secrets.names import fold_name
+from tipstaff.kernels.plain.secrets.names import fold_name, is_test_result
 from tipstaff.kernels.plain.secrets.table import Rule, Table, opened
 from tipstaff.kernels.plain.secrets.vectors import is_near_vectors
 
@@ -126,6 +126,8 @@ def _shape_holds(table: Table, rule: Rule, text: bytes, secret: bytes, span: tup
     if rule.check == 2 and b"PRIVATE KEY" not in _decoded(secret[:120]):
         return False
     if rule.check == 4 and is_near_vectors(text, span[0], letters.Value(*span, True, True, True, False), table.words):
+        return False
+    if rule.check == 5 and is_test_result(text, span[0]):
         return False
     if rule.check == 3 and not _is_mnemonic(secret, table):
         return False

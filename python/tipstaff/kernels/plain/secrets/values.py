@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tipstaff.kernels.plain.secrets.forms import (
+    is_acronyms,
+    is_application,
     is_call,
     is_code,
     is_dated,
@@ -20,6 +22,7 @@ from tipstaff.kernels.plain.secrets.forms import (
     is_reference,
     is_sealed,
     is_setting,
+    is_signed,
     is_template,
     is_uuid,
 )
@@ -72,11 +75,17 @@ def judge(data: bytes, value: Value, mode: int, words: Words, logs: Sequence[int
     """
     size = len(data)
     wary = mode in {QUOTED, UNQUOTED}
-    if size < 4 or size > 4096 or is_template(data) or is_reference(data, words) or is_sealed(data):
+    if size < 4 or size > 4096 or is_template(data) or is_reference(data, words):
+        return False
+    if is_sealed(data, token=mode == TOKEN):
         return False
     if is_harmless(data) or data.startswith((b"&amp;", b"&lt;")):  # the latter follow a tag
         return False
     if value.strict and (data.startswith(b"\\x") or is_setting(data) or is_call(data)):
+        return False
+    if value.strict and data[0] == 0x2D and (data[1] in LETTER or data[1] == 0x7B):  # pass '-{ld,gc}flags' to it
+        return False
+    if is_acronyms(data) or is_application(data) or (value.prose and is_signed(data)):
         return False
     if mode == PASSWORD and data.startswith(b"0x") and all(byte in HEX for byte in data[2:]):  # a key, localized
         return False
