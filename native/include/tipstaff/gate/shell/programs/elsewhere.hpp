@@ -77,8 +77,33 @@ inline void ShellReader::run_elsewhere(Invocation& in, const Program& program) n
   }
 }
 
+// What ansible-console is fed: a line is the name of a module with its words, or a command for all hosts.
+inline void ShellReader::run_console(Invocation& in) noexcept {
+  if (in.input.kind != Stream::known) return;
+  Invocation remote = in;
+  remote.cwd = {};
+  Nested options;
+  options.via = via::kRemote | via::kEvaluated;
+  for (string_view rest = in.input.text; !rest.empty();) {
+    const std::size_t newline = rest.find('\n');
+    string_view line = trim(rest.substr(0, newline));
+    rest = newline == string_view::npos ? string_view() : rest.substr(newline + 1);
+    if (line.empty() || line[0] == '#') continue;
+    if (line[0] == '!') line = trim(line.substr(1));
+    const std::size_t blank = line.find(' ');
+    const bool module = blank != string_view::npos && one_of(line.substr(0, blank), "shell command raw script");
+    Word task = argument(in, 0);
+    task.span = in.input.span;
+    task.text = module ? trim(line.substr(blank + 1)) : line;
+    if (!module && holds_any(line, {"state=absent"})) task.text = "ansible-playbook -e state=absent";
+    if (one_of(line.substr(0, blank), "cd verbosity become list exit forks check diff remote_user become_user")) continue;
+    code_word(remote, task, options, Dialect::shell);
+  }
+}
+
 // A playbook that this text wrote, or that can be read: its shell, command, raw and script tasks.
 inline void ShellReader::run_playbook(Invocation& in) noexcept {
+  if (program_name(argument(in, 0)) == "ansible-console") return run_console(in);
   for (std::uint32_t i = 1; i < in.count; ++i) {
     const Word word = argument(in, i);
     const bool from_input = word.text == "/dev/stdin" || word.text == "-";
@@ -122,8 +147,35 @@ inline void ShellReader::run_playbook(Invocation& in) noexcept {
   }
 }
 
+// java -jar bfg-1.14.0.jar WORDS: the program that the archive is named after, without its version.
+inline bool ShellReader::run_jar(Invocation& in) noexcept {
+  for (std::uint32_t i = 1; i + 1 < in.count; ++i) {
+    if (text_of(in, i) != "-jar") continue;
+    Word word = argument(in, i + 1);
+    string_view name = base_name(word.text);
+    if (word.has(word_flag::kUnknown) || !ends_with(name, ".jar")) return false;
+    name.remove_suffix(sizeof ".jar" - 1);
+    for (std::size_t at = 0; at + 1 < name.size(); ++at) {
+      if (name[at] == '-' && (is_digit(name[at + 1]) || (name[at + 1] == 'v' && at + 2 < name.size() && is_digit(name[at + 2])))) name = name.substr(0, at);
+    }
+    for (const string_view ending : {string_view("-all"), string_view("-cli"), string_view("-commandline"), string_view("-shaded"), string_view("-standalone"), string_view("-core")})
+      if (name.size() > ending.size() && ends_with(name, ending) && name != "jenkins-cli") name.remove_suffix(ending.size());
+    // Their own names: an application's jar may be called as a shell or a tool is.
+    if (!one_of(name, "bfg liquibase flyway jenkins-cli jmxterm sqltool sqlline")) return false;
+    word.text = name;
+    const std::uint32_t first = tree_.word_count();
+    if (tree_.add_word(word) == kNone) return true;
+    for (std::uint32_t k = i + 2; k < in.count; ++k)
+      if (tree_.add_word(argument(in, k)) == kNone) return true;
+    run_copied(in, first, tree_.word_count() - first, 0, nullptr);
+    return true;
+  }
+  return false;
+}
+
 // A source that this very text wrote or feeds to a compiler: what it would run and delete once it is started.
 inline void ShellReader::run_compiler(Invocation& in) noexcept {
+  if (program_name(argument(in, 0)) == "java" && run_jar(in)) return;
   bool from_input = false;
   for (std::uint32_t i = 1; i < in.count; ++i) {
     const Word word = argument(in, i);

@@ -214,7 +214,7 @@ inline bool does_nothing(const Call& call) noexcept {
       return !is(call.name, "rmlint") && carries_nothing(call) && call.none([](string_view text) noexcept {
                return begins(text, "-Dexec.") || begins(text, "-e") || begins(text, "-E") || begins(text, "-p") || begins(text, "--execute") || is(text, "-");
              });
-    case Handler::compiler: return call.none([](string_view text) noexcept { return is(text, "-") || is(text, "/dev/stdin"); });
+    case Handler::compiler: return call.none([](string_view text) noexcept { return is(text, "-") || is(text, "/dev/stdin") || is(text, "-jar"); });
     case Handler::elsewhere: return is_plain_elsewhere(call);
     case Handler::alias: return !is(call.first(), "alias") && is_plain_elsewhere(call);
     default: return false;
