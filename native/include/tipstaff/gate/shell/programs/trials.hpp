@@ -228,7 +228,12 @@ inline bool ShellReader::is_trial_database(const Invocation& in) noexcept {
   bool found = false;
   for (std::uint32_t i = 1; i < in.count; ++i) {
     string_view text = text_of(in, i);
-    if (argument(in, i).has(word_flag::kUnknown)) return false;
+    if (argument(in, i).has(word_flag::kUnknown)) {  // "$TEST_DATABASE_URL", by its name
+      const string_view name = ascii::variable_in(source_of(argument(in, i).span));
+      if (text != kUnknown || found || !(starts_with(name, "TEST_") || name.find("_TEST_") != string_view::npos) || session_.find(name) != nullptr) return false;
+      found = true;
+      continue;
+    }
     if (text.find("://") != string_view::npos) {
       if (!is_trial_url(text)) return false;
       found = true;
