@@ -53,34 +53,6 @@ inline void ShellReader::run_module(Invocation& in, std::uint32_t at) noexcept {
   }
 }
 
-// php wp-cli.phar db reset, node node_modules/.bin/rimraf src: a known tool's own file is that tool.
-inline bool ShellReader::run_tool_file(Invocation& in, std::uint32_t at) noexcept {
-  Word word = argument(in, at);
-  if (word.has(word_flag::kUnknown)) return false;
-  string_view name = base_name(word.text);
-  constexpr string_view kModules = "node_modules/";
-  const std::size_t module = word.text.rfind(kModules);
-  const bool linked = word.text.find("node_modules/.bin/") != string_view::npos || word.text.find("vendor/bin/") != string_view::npos;
-  if (module != string_view::npos && !linked) {  // node_modules/rimraf/bin.js
-    name = word.text.substr(module + kModules.size());
-    name = name.substr(0, name.find('/'));
-    if (!one_of(name, "rimraf prisma sequelize-cli knex drizzle-kit typeorm del-cli serverless wrangler vercel netlify-cli firebase-tools migrate-mongo db-migrate")) return false;
-  } else if (!linked) {
-    for (const string_view ending : {string_view(".phar"), string_view(".pyz")})
-      if (ends_with(name, ending)) name.remove_suffix(ending.size());
-    if (name == "wp-cli") name = "wp";
-    if (name == "git_filter_repo.py") name = "git-filter-repo";
-    if (name == base_name(word.text) ? !one_of(name, "git-filter-repo s3cmd rename prename file-rename rails rake knife berks cap") : !one_of(name, "wp drush phinx composer n98-magerun2 git-filter-repo doctrine drupal robo")) return false;
-  }
-  word.text = name;
-  const std::uint32_t first = tree_.word_count();
-  if (tree_.add_word(word) == kNone) return true;
-  for (std::uint32_t i = at + 1; i < in.count; ++i)
-    if (tree_.add_word(argument(in, i)) == kNone) return true;
-  run_copied(in, first, tree_.word_count() - first, 0, nullptr);
-  return true;
-}
-
 inline void ShellReader::run_interpreter(Invocation& in, Dialect dialect) noexcept {
   const InterpreterOptions& options = options_of(dialect);
   Nested nested_options;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tipstaff/gate/shell/programs/scripts.hpp"
+#include "tipstaff/gate/shell/programs/tool_files.hpp"
 #include "tipstaff/gate/shell/tables/verbs.hpp"
 
 namespace tipstaff::gate::shell {
@@ -145,32 +146,6 @@ inline void ShellReader::run_playbook(Invocation& in) noexcept {
       code_word(remote, task, options, Dialect::shell);
     }
   }
-}
-
-// java -jar bfg-1.14.0.jar WORDS: the program that the archive is named after, without its version.
-inline bool ShellReader::run_jar(Invocation& in) noexcept {
-  for (std::uint32_t i = 1; i + 1 < in.count; ++i) {
-    if (text_of(in, i) != "-jar") continue;
-    Word word = argument(in, i + 1);
-    string_view name = base_name(word.text);
-    if (word.has(word_flag::kUnknown) || !ends_with(name, ".jar")) return false;
-    name.remove_suffix(sizeof ".jar" - 1);
-    for (std::size_t at = 0; at + 1 < name.size(); ++at) {
-      if (name[at] == '-' && (is_digit(name[at + 1]) || (name[at + 1] == 'v' && at + 2 < name.size() && is_digit(name[at + 2])))) name = name.substr(0, at);
-    }
-    for (const string_view ending : {string_view("-all"), string_view("-cli"), string_view("-commandline"), string_view("-shaded"), string_view("-standalone"), string_view("-core")})
-      if (name.size() > ending.size() && ends_with(name, ending) && name != "jenkins-cli") name.remove_suffix(ending.size());
-    // Their own names: an application's jar may be called as a shell or a tool is.
-    if (!one_of(name, "bfg liquibase flyway jenkins-cli jmxterm sqltool sqlline")) return false;
-    word.text = name;
-    const std::uint32_t first = tree_.word_count();
-    if (tree_.add_word(word) == kNone) return true;
-    for (std::uint32_t k = i + 2; k < in.count; ++k)
-      if (tree_.add_word(argument(in, k)) == kNone) return true;
-    run_copied(in, first, tree_.word_count() - first, 0, nullptr);
-    return true;
-  }
-  return false;
 }
 
 // A source that this very text wrote or feeds to a compiler: what it would run and delete once it is started.
