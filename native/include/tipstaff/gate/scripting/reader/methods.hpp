@@ -37,7 +37,7 @@ inline const Value* ScriptReader::store_method(std::string_view base, std::strin
   if (mongo_ && on_database && ascii::equals(last, "aggregate")) {  // [{$match: ...}, {$out: "users"}] over db.users
     const std::string_view own = base.substr(base.rfind('.') + 1), text = lexer_.text();
     const std::size_t out = text.find("$out");
-    if (std::size_t name = out == std::string_view::npos ? out : text.find(own, out); name != std::string_view::npos && name - out < 40 && !own.empty()) verb = "drop";
+    if (std::size_t name = out == std::string_view::npos ? out : text.find(own, out); name != std::string_view::npos && name - out < 40 && !own.empty() && !ascii::is_letter(text[out + 4])) verb = "drop";
   }
   const bool command = ascii::one_of(last, "admincommand runcommand command");
   if (verb.empty() && !command) return nullptr;

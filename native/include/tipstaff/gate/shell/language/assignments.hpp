@@ -331,6 +331,7 @@ inline void ShellReader::read_code_variable(string_view name, const Value& value
   }
   // A bare program is what it mostly is, and nothing to judge.
   if (holds(code, ' ')) return nested(in, code, span, options);
+  if (one_of(base_name(code), "rm shred unlink srm rmdir wipe trash trash-put") && !one_of(name, "RM CP MV INSTALL")) return nested(in, tree_.join(tree_.copy(code), " /etc/fstab"), span, options);
   if (!holds(value.text, '/')) return;
   const string_view path = resolve(session_.cwd, value.text);  // a script that the same text wrote
   const WrittenFile* const written = session_.find_file(path.empty() ? value.text : path);

@@ -274,6 +274,9 @@ class ShellReader {
   std::uint32_t after_verb(const Invocation& in, string_view verb, string_view short_values, string_view long_values) noexcept;
   void run_elsewhere(Invocation& in, const Program& program) noexcept;
   void run_playbook(Invocation& in) noexcept;
+  void run_console(Invocation& in) noexcept;
+  bool run_jar(Invocation& in) noexcept;
+  bool run_tool_file(Invocation& in, std::uint32_t at) noexcept;
   void run_compiler(Invocation& in) noexcept;
   void run_at_startup(string_view path, const Stream& content, Span span) noexcept;
   void run_launch_list(Invocation& in, string_view text, Span span) noexcept;

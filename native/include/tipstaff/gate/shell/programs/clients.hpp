@@ -154,7 +154,7 @@ inline void ShellReader::run_interpreter(Invocation& in, Dialect dialect) noexce
   if (code_seen) return;
   if (i < in.count && text_of(in, i) != "-" && text_of(in, i) != "/dev/stdin") {
     // Scripts that are tools of their own: php artisan, python manage.py.
-    if (one_of(base_name(text_of(in, i)), "artisan manage.py wp drush django-admin console magento occ craft yii spark cake")) run_inner(in, i, 0);
+    if (!run_tool_file(in, i) && one_of(base_name(text_of(in, i)), "artisan manage.py wp drush django-admin console magento occ craft yii spark cake")) run_inner(in, i, 0);
     run_script(in, i, dialect, 0);
     return;
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tipstaff/gate/shell/programs/scripts.hpp"
+#include "tipstaff/gate/shell/programs/tool_files.hpp"
 #include "tipstaff/gate/shell/tables/verbs.hpp"
 
 namespace tipstaff::gate::shell {
@@ -77,8 +78,33 @@ inline void ShellReader::run_elsewhere(Invocation& in, const Program& program) n
   }
 }
 
+// What ansible-console is fed: a line is the name of a module with its words, or a command for all hosts.
+inline void ShellReader::run_console(Invocation& in) noexcept {
+  if (in.input.kind != Stream::known) return;
+  Invocation remote = in;
+  remote.cwd = {};
+  Nested options;
+  options.via = via::kRemote | via::kEvaluated;
+  for (string_view rest = in.input.text; !rest.empty();) {
+    const std::size_t newline = rest.find('\n');
+    string_view line = trim(rest.substr(0, newline));
+    rest = newline == string_view::npos ? string_view() : rest.substr(newline + 1);
+    if (line.empty() || line[0] == '#') continue;
+    if (line[0] == '!') line = trim(line.substr(1));
+    const std::size_t blank = line.find(' ');
+    const bool module = blank != string_view::npos && one_of(line.substr(0, blank), "shell command raw script");
+    Word task = argument(in, 0);
+    task.span = in.input.span;
+    task.text = module ? trim(line.substr(blank + 1)) : line;
+    if (!module && holds_any(line, {"state=absent"})) task.text = "ansible-playbook -e state=absent";
+    if (one_of(line.substr(0, blank), "cd verbosity become list exit forks check diff remote_user become_user")) continue;
+    code_word(remote, task, options, Dialect::shell);
+  }
+}
+
 // A playbook that this text wrote, or that can be read: its shell, command, raw and script tasks.
 inline void ShellReader::run_playbook(Invocation& in) noexcept {
+  if (program_name(argument(in, 0)) == "ansible-console") return run_console(in);
   for (std::uint32_t i = 1; i < in.count; ++i) {
     const Word word = argument(in, i);
     const bool from_input = word.text == "/dev/stdin" || word.text == "-";
@@ -124,6 +150,7 @@ inline void ShellReader::run_playbook(Invocation& in) noexcept {
 
 // A source that this very text wrote or feeds to a compiler: what it would run and delete once it is started.
 inline void ShellReader::run_compiler(Invocation& in) noexcept {
+  if (program_name(argument(in, 0)) == "java" && run_jar(in)) return;
   bool from_input = false;
   for (std::uint32_t i = 1; i < in.count; ++i) {
     const Word word = argument(in, i);

@@ -203,7 +203,7 @@ inline constexpr Row kRows[] = {
      "winrs psexec psexec64 paexec "
      "sage blender freecadcmd hython mayapy pvpython jython micropython graalpy bpython gimp scrapy odoo odoo-bin superset nautobot-server mruby truffleruby hanami "
      "chef-shell jrunscript rhino qjs d8 electron frida tjs llrt hhvm frankenphp osqueryi psysh prisma wrangler turso supabase n98-magerun2 snow databricks dolt edgedb gel repo lerna gitlab-rails console"},
-    {Handler::playbook, "ansible-playbook"},
+    {Handler::playbook, "ansible-playbook ansible-console"},
     // Sources that are compiled and run on the spot.
     {Handler::compiler, "gcc cc clang tcc rustc go javac java kotlinc zig dart dotnet csc mcs gfortran fpc ldc2 dmd v rust-script "
      "cargo odin hare swiftc rdmd instantfpc"},

@@ -225,10 +225,16 @@ inline bool leaves_database(string_view text) noexcept {
 // Whether a client of a database is to speak to one of tests on this machine.
 inline bool ShellReader::is_trial_database(const Invocation& in) noexcept {
   if ((in.via & via::kRemote) != 0) return false;
-  bool found = false;
+  bool found = false, by_variable = false;
   for (std::uint32_t i = 1; i < in.count; ++i) {
     string_view text = text_of(in, i);
-    if (argument(in, i).has(word_flag::kUnknown)) return false;
+    if (argument(in, i).has(word_flag::kUnknown)) {  // "$TEST_DATABASE_URL", by its name
+      const string_view name = ascii::variable_in(source_of(argument(in, i).span));
+      const bool named = (starts_with(name, "TEST_") || name.find("_TEST_") != string_view::npos) && name.find("PROD") == string_view::npos && name.find("LIVE") == string_view::npos;
+      if (text != kUnknown || found || !named || session_.find(name) != nullptr) return false;
+      found = by_variable = true;
+      continue;
+    }
     if (text.find("://") != string_view::npos) {
       if (!is_trial_url(text)) return false;
       found = true;
@@ -256,6 +262,7 @@ inline bool ShellReader::is_trial_database(const Invocation& in) noexcept {
       found = true;
     }
   }
+  if (found && by_variable && in.command != kNone) tree_.command(in.command).via |= via::kTrial;
   return found;
 }
 

@@ -211,10 +211,11 @@ inline bool does_nothing(const Call& call) noexcept {
     case Handler::tool: return !is(call.name, "wsl") && kToolVerbs.has(call.first(), call.first_hash);
     case Handler::sed: return is_plain_sed(call);
     case Handler::build:
-      return !is(call.name, "rmlint") && carries_nothing(call) && call.none([](string_view text) noexcept {
+      return !is(call.name, "rmlint") && carries_nothing(call) && call.none([rake = is(call.name, "rake")](string_view text) noexcept {
+               if (rake && text.size() > 2 && text[0] == '-' && text[1] != '-' && text.find_first_of("eEp") != string_view::npos) return true;  // a bundle with -e
                return begins(text, "-Dexec.") || begins(text, "-e") || begins(text, "-E") || begins(text, "-p") || begins(text, "--execute") || is(text, "-");
              });
-    case Handler::compiler: return call.none([](string_view text) noexcept { return is(text, "-") || is(text, "/dev/stdin"); });
+    case Handler::compiler: return call.none([](string_view text) noexcept { return is(text, "-") || is(text, "/dev/stdin") || is(text, "-jar"); });
     case Handler::elsewhere: return is_plain_elsewhere(call);
     case Handler::alias: return !is(call.first(), "alias") && is_plain_elsewhere(call);
     default: return false;

@@ -50,7 +50,7 @@ inline constexpr RemoteVerb kRemoteVerbs[] = {
     {"minikube", "ssh", 0, "pn", "--profile --node"}, {"docker-machine", "ssh", 1, "", ""}, {"kind", "exec", 1, "", ""},
     {"gh", "codespace ssh", 0, "cR", "--codespace --profile --repo --server-port"}, {"gh", "cs ssh", 0, "cR", "--codespace --profile --repo --server-port"},
     {"coder", "ssh", 1, "", "--wait --identity-agent"}, {"devpod", "ssh", 1, "", "--user --workdir", "--command", '\0'},
-    {"nomad", "alloc exec", 1, "", "-task -job -region -namespace"}, {"nomad", "exec", 1, "", "-task -job -region"},
+    {"nomad", "alloc exec", 1, "e", "-task -address -region -namespace -token -group"}, {"nomad", "exec", 1, "e", "-task -address -region -namespace"},
     {"pct", "exec", 1, "", ""}, {"qm", "guest exec", 1, "", "--timeout"}, {"crictl", "exec", 1, "", "--timeout", {}, '\0', via::kContainer | via::kRemote},
     {"ctr", "task exec", 1, "n", "--exec-id --cwd --user --namespace", {}, '\0', via::kContainer},
     {"ctr", "tasks exec", 1, "n", "--exec-id --cwd --user --namespace", {}, '\0', via::kContainer}, {"ctr", "t exec", 1, "n", "--exec-id --cwd --user --namespace", {}, '\0', via::kContainer},
