@@ -174,13 +174,14 @@ class Matcher : private CommandPaths {
       if (positional(i) && seen++ >= skip_ && use(parsed_.words[i])) return true;
     return false;
   }
-  // Made again by a build of this project, or in a temporary folder.
-  bool is_rebuilt(const Word& word) const noexcept {
-    using namespace path_class;
+  static constexpr std::uint32_t kNoOutput = path_class::kOutside | path_class::kSystem | path_class::kHomeRoot | path_class::kRoot | path_class::kSibling |
+                                             path_class::kVcs | path_class::kWiring | path_class::kSecrets | path_class::kDatabase | path_class::kRepositoryRoot;
+  // Made again by a build of this project by its name alone, or in a temporary folder.
+  bool is_output(const Word& word) const noexcept {
     const std::uint32_t classes = classes_of(command_, word);
-    if ((classes & (kOutside | kSystem | kHomeRoot | kRoot | kSibling | kVcs | kWiring | kSecrets | kDatabase | kRepositoryRoot)) != 0) return false;
-    return (classes & (kBuild | kTemporary)) != 0 || is_of_ecosystem(word);
+    return (classes & kNoOutput) == 0 && (classes & (path_class::kBuild | path_class::kTemporary)) != 0;
   }
+  bool is_rebuilt(const Word& word) const noexcept { return is_output(word) || ((classes_of(command_, word) & kNoOutput) == 0 && is_of_ecosystem(word)); }
   // Made by tools of an ecosystem that the text shows.
   bool is_of_ecosystem(const Word& word) const noexcept {
     if (!is_of_tree() || word.has(word_flag::kUnknown) || (classes_of(command_, word) & path_class::kRepository) == 0) return false;
@@ -322,7 +323,7 @@ class Matcher : private CommandPaths {
       case ConditionKind::patterns_none:  // patterns, and words known only when it runs; literal words are skipped
         return !any_operand([&](const Word& word) noexcept { return is_open(word) && any(word.text); });
       case ConditionKind::unbuilt_none:  // what a build makes again is skipped, by whatever name
-        return !any_operand([&](const Word& word) noexcept { return any(below_repository(word)) && !is_rebuilt(word); });
+        return !any_operand([&](const Word& word) noexcept { return !is_output(word) && any(below_repository(word)) && !is_rebuilt(word); });
       case ConditionKind::built_some: {  // two, and a quarter of all
         std::uint32_t all = 0, built = 0;
         any_operand([&](const Word& word) noexcept {
