@@ -95,23 +95,46 @@ inline bool outline_fits(const record::Glob& glob, std::string_view text) noexce
 // Whether it is one that costs a walk over the text.
 inline bool is_searched(const record::Glob& glob) noexcept { return glob.kind >= static_cast<std::uint32_t>(GlobKind::contains); }
 
-// What a text may have, of which nothing is known.
-struct AnyLetters {
-  static constexpr std::uint32_t all_letters() noexcept { return ~std::uint32_t{0}; }
-  static constexpr std::uint64_t all_pairs() noexcept { return ~std::uint64_t{0}; }
-};
+// Whether letters allow that a glob matches a text. `known`: has all letters and all pairs of them that the text may have.
+template <class Known>
+inline bool letters_fit(const record::Glob& glob, const Known& known) noexcept {
+  return (glob.letters & ~known.all_letters()) == 0 && (!is_searched(glob) || (glob.all_pairs() & ~known.all_pairs()) == 0);
+}
 
-// `known`: has all letters and all pairs of them that the text may have.
-template <class Known = AnyLetters>
-inline bool matches_any(const Image& image, std::uint32_t first, std::uint32_t count, std::string_view text, const Known& known = Known()) noexcept {
-  const std::uint32_t missing = ~known.all_letters();
-  for (std::uint32_t i = first; i < first + count; ++i) {
-    const record::Glob& glob = image.globs[i];
-    if ((glob.letters & missing) != 0 || !outline_fits(glob, text)) continue;
-    if (is_searched(glob) && (glob.all_pairs() & ~known.all_pairs()) != 0) continue;
-    if (matches(image, glob, text)) return true;
-  }
+inline bool matches_any(const Image& image, std::uint32_t first, std::uint32_t count, std::string_view text) noexcept {
+  for (std::uint32_t i = first; i < first + count; ++i)
+    if (outline_fits(image.globs[i], text) && matches(image, image.globs[i], text)) return true;
   return false;
 }
+
+// Globs that the words of one command are matched with in turn: those that letters rule out are passed once for all words.
+template <class Known>
+class GlobList {
+ public:
+  // `known`: of all words.
+  GlobList(const Image& image, std::uint32_t first, std::uint32_t count, const Known& known) noexcept
+      : image_(image), known_(known), next_(first), end_(first + count) {}
+
+  bool any(std::string_view text) noexcept {
+    const auto is = [&](std::uint32_t glob) noexcept { return outline_fits(image_.globs[glob], text) && matches(image_, image_.globs[glob], text); };
+    for (std::uint32_t i = 0; i < count_; ++i)
+      if (is(kept_[i])) return true;
+    for (; next_ < end_; ++next_) {
+      if (!letters_fit(image_.globs[next_], known_)) continue;
+      if (count_ == kMost) return matches_any(image_, next_, end_ - next_, text);
+      kept_[count_++] = next_;
+      if (is(next_)) return ++next_, true;
+    }
+    return false;
+  }
+
+ private:
+  static constexpr std::uint32_t kMost = 64;
+  const Image& image_;
+  const Known& known_;
+  std::uint32_t next_, end_;
+  std::uint32_t count_ = 0;
+  std::uint32_t kept_[kMost];
+};
 
 }  // namespace tipstaff::gate::rules

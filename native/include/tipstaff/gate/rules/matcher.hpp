@@ -276,13 +276,12 @@ class Matcher : private CommandPaths {
   }
   // Whether a glob matches a word; most globs have a letter that no word has. `operands`: after the subcommand.
   bool any_word(const record::Condition& c, bool operands) const noexcept {
-    const std::uint32_t letters = ~parsed_.all_letters();
     std::uint32_t from = 0;
     if (operands)
       for (std::uint32_t seen = 0; from < parsed_.count && seen < skip_; ++from) seen += positional(from) ? 1 : 0;
     for (std::uint32_t g = c.a; g < c.a + c.b; ++g) {
       const record::Glob& glob = image_.globs[g];
-      if ((glob.letters & letters) != 0 || (is_searched(glob) && (glob.all_pairs() & ~parsed_.all_pairs()) != 0)) continue;
+      if (!letters_fit(glob, parsed_)) continue;
       for (std::uint32_t i = from; i < parsed_.count; ++i) {
         if (operands && !positional(i)) continue;
         const std::string_view text = parsed_.words[i].text;
@@ -292,7 +291,8 @@ class Matcher : private CommandPaths {
     return false;
   }
   bool condition(const record::Condition& c) noexcept {
-    const auto any = [&](std::string_view text) noexcept { return matches_any(image_, c.a, c.b, text, parsed_); };
+    GlobList globs(image_, c.a, c.b, parsed_);
+    const auto any = [&](std::string_view text) noexcept { return globs.any(text); };
     switch (static_cast<ConditionKind>(c.kind)) {
       case ConditionKind::subcommand:
       case ConditionKind::flags_any:
