@@ -51,7 +51,7 @@ inline constexpr Ecosystem kEcosystems[] = {
     {"flatpak-builder", ".flatpak-builder", ".flatpak-builder build-dir builddir flatpak-build repo *.flatpak"},
     {"dpkg-buildpackage debuild dh dh_clean gbp", "debian/.debhelper debian/files debian/*.substvars debhelper-build-stamp",
      "debian/.debhelper debian/files debian/tmp debian/*.substvars debian/*.log debian/*.debhelper debian/debhelper-build-stamp *.deb *.ddeb *.udeb *.dsc *.changes *.buildinfo *.build *.upload"},
-    {"rpmbuild", "buildroot srpms rpms", "build buildroot rpms srpms"},
+    {"rpmbuild tito packit", "buildroot srpms rpms rpmbuild *.src.rpm", "build buildroot rpms srpms rpmbuild *.rpm"},
     {"makepkg", "*.pkg.tar.* *.pkg.tar", "/pkg *.pkg.tar.* *.pkg.tar *.log"},
     {"packer", "packer_cache", "packer_cache output-* packer_output crash.log"},
     {"helm:dependency helm:dep helm:package", "tmpcharts*", "tmpcharts* *.tgz chart.lock requirements.lock charts/*.tgz"},
@@ -70,7 +70,7 @@ inline constexpr Ecosystem kEcosystems[] = {
     {"shadow-cljs lein clj clojure boot", ".shadow-cljs .cpcache .lein-* .nrepl-port figwheel_server.log",
      ".shadow-cljs .cpcache .lein-* .nrepl-port .cljs_node_repl target classes out figwheel_server.log pom.xml.asc /public/js /resources/public/js .lsp/.cache .clj-kondo/.cache"},
     // Rust, Go, C and C++, and other compilers.
-    {"wasm-pack wasm-bindgen wasm-opt", "target/wasm* pkg/*_bg.wasm", "pkg pkg-web pkg-node pkg-nodejs pkg-bundler dist target *_bg.wasm *.wasm"},
+    {"wasm-pack wasm-bindgen wasm-opt cargo:clean", "target/wasm* pkg/*_bg.wasm", "pkg pkg-web pkg-node pkg-nodejs pkg-bundler dist target *_bg.wasm *.wasm"},
     {"cargo tarpaulin", "tarpaulin-report.* mutants.out* target/debug target/release", "target tarpaulin-report.* mutants.out* lcov.info *.profraw flamegraph.svg perf.data* cobertura.xml"},
     {"go:generate mockery mockgen moq counterfeiter", "mock_*.go *_mock.go *_mocks.go", "mocks mock *mocks *_mock.go *_mocks.go mock_*.go fakes *fakes .task"},
     {"make:manifests make:generate", "config/crd/bases", "config/crd/bases config/rbac/role.yaml zz_generated*"},
