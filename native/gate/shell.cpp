@@ -16,7 +16,7 @@
 // shell/programs/table.hpp      the table of programs              shell/language/names.hpp          what a program is called
 // shell/language/commands.hpp      from words to commands             shell/language/nested.hpp         code that a command carries or calls
 // shell/programs/prints.hpp        what echo, printf, cat print       shell/programs/filters.hpp        what filters make of it
-// shell/programs/sed.hpp           what sed makes of it
+// shell/small_languages/sed.hpp           what sed makes of it
 // shell/programs/outputs.hpp       what other commands print
 // shell/programs/wrappers.hpp      sudo, env, ssh, watch              shell/programs/finders.hpp        xargs, find, parallel
 // shell/programs/code_options.hpp  su -c, xterm -e, watch
@@ -63,7 +63,7 @@
 #include "tipstaff/gate/shell/programs/outputs.hpp"
 #include "tipstaff/gate/shell/programs/prints.hpp"
 #include "tipstaff/gate/shell/programs/scripts.hpp"
-#include "tipstaff/gate/shell/programs/sed.hpp"
+#include "tipstaff/gate/shell/small_languages/sed.hpp"
 #include "tipstaff/gate/shell/programs/table.hpp"
 #include "tipstaff/gate/shell/programs/wrappers.hpp"
 #include "tipstaff/gate/shell/redirections/copied_files.hpp"

@@ -321,7 +321,7 @@ class ShellReader {
   void run_expect(Invocation& in, const Nested& options) noexcept;
   void clean_folders(Invocation& in, string_view program) noexcept;
 
-  // shell/programs/prints.hpp, shell/programs/sed.hpp, shell/programs/filters.hpp
+  // shell/programs/prints.hpp, shell/small_languages/sed.hpp, shell/programs/filters.hpp
   Stream output_of_echo(const Invocation& in) noexcept;
   Stream output_of_printf(const Invocation& in) noexcept;
   Stream output_of_cat(const Invocation& in) noexcept;

@@ -1,7 +1,7 @@
-// What filters make of a text that is known: tr, cut, head, tail, and what else passes lines on. sed is in shell/programs/sed.hpp.
+// What filters make of a text that is known: tr, cut, head, tail, and what else passes lines on. sed is in shell/small_languages/sed.hpp.
 #pragma once
 
-#include "tipstaff/gate/shell/programs/sed.hpp"
+#include "tipstaff/gate/shell/small_languages/sed.hpp"
 
 namespace tipstaff::gate::shell {
 
