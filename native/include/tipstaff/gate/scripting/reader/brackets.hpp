@@ -61,7 +61,7 @@ inline Value ScriptReader::mapping() noexcept {
   ++brackets_;
   const std::uint32_t outer = brackets_;
   if (language_ != Language::python) brackets_ = 0;  // lines end in blocks
-  bool empty = true;
+  bool empty = true, gathered = false;
   while (token_.kind != Kind::end && !token_.is("}")) {
     empty = false;
     const std::size_t before = token_.start;
@@ -71,7 +71,14 @@ inline Value ScriptReader::mapping() noexcept {
       if (mongo_ && command_key_.empty()) command_key_ = program_name(tree_, key);
       advance();
       advance();
-      option_value(&value, key, expression());
+      const Value item = expression();
+      gathered = is_python() && over_environment_ && holds_environment(item);
+      over_environment_ = false;
+      option_value(&value, key, item);
+    } else if (token_.is("**") || token_.is("...")) {  // {...process.env, a: 1}
+      const std::size_t start = token_.start;
+      advance();
+      option_value(&value, {}, whole_environment(expression(), from(start)));
     } else {
       statement();
     }
@@ -81,6 +88,7 @@ inline Value ScriptReader::mapping() noexcept {
   brackets_ = outer - 1;
   skip("}");
   if (empty) value.bits |= option::kEmpty;
+  if (gathered) return whole_environment(object("environ"), value.known.span);  // {k: v for k, v in os.environ.items()}
   return value;
 }
 

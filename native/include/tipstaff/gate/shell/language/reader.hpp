@@ -140,6 +140,7 @@ class ShellReader {
 
   // shell/language/parameters.hpp, shell/language/edits.hpp
   void read_dollar(Pieces& pieces, bool quoted) noexcept;
+  void read_prompt(const Value& value, Span span) noexcept;
   void read_parameter(Pieces& pieces, bool quoted) noexcept;
   void add_parameter(Pieces& pieces, string_view name, bool quoted, bool may_be_empty) noexcept;
   string_view referred(string_view name) noexcept;
