@@ -13,7 +13,7 @@ inline Value ScriptReader::group(std::string_view close) noexcept {
   Items<48> items;
   std::uint32_t written = 0;
   Value only;
-  bool comma = false, spliced = false;
+  bool comma = false, spliced = false, environment = false;
   while (token_.kind != Kind::end && !token_.is(close)) {
     const std::size_t before = token_.start;
     if (skip(",")) {
@@ -25,6 +25,8 @@ inline Value ScriptReader::group(std::string_view close) noexcept {
     spliced = token_.is("*") || token_.is("...");
     only = expression();
     ++written;
+    if (spliced && square) only = whole_environment(only, from(start));
+    environment = environment || (square && holds_environment(only));
     if ((only.kind == Value::list || only.kind == Value::any) && (spliced || language_ == Language::perl)) {
       for (std::uint32_t i = 0; i < only.count; ++i) items.add(memory_.item(only.first + i));
     } else {
@@ -37,6 +39,7 @@ inline Value ScriptReader::group(std::string_view close) noexcept {
   skip(close);
   const bool comprehension = seen_.start != 0 && seen_.stop == 0 && seen_.start > opened;
   leave_bracket(outside);
+  if (environment) return whole_environment(object("environ"), from(opened));
   if (comprehension || (!square && written == 1 && !comma)) return only;
   Value list = kept(items, Value::list);
   if (written == 0) list.bits |= option::kEmpty;
@@ -72,13 +75,15 @@ inline Value ScriptReader::mapping() noexcept {
       advance();
       advance();
       const Value item = expression();
-      gathered = is_python() && over_environment_ && holds_environment(item);
+      gathered = gathered || (is_python() && over_environment_ && holds_environment(item));
       over_environment_ = false;
       option_value(&value, key, item);
     } else if (token_.is("**") || token_.is("...")) {  // {...process.env, a: 1}
       const std::size_t start = token_.start;
       advance();
-      option_value(&value, {}, whole_environment(expression(), from(start)));
+      const Value spread = whole_environment(expression(), from(start));
+      option_value(&value, {}, spread);
+      gathered = gathered || holds_environment(spread);
     } else {
       statement();
     }

@@ -395,6 +395,7 @@ inline Value ScriptReader::plain_call(std::string_view name, std::string_view la
   run_statement(last, arguments);
   hand_over(last, arguments, at);
   if (ascii::one_of(last, "partial promisify pify denodeify") && (arguments.at(0).kind == Value::object || arguments.at(0).kind == Value::function)) return arguments.at(0);
+  if (connects_ && ascii::one_of(last, "send sendall sendto") && arguments.has_file && is_environment(content_of(arguments.file))) return act(Action::send, arguments, at, name);
   if (ascii::one_of(last, "post put patch") && (arguments.has_file || (arguments.bits & option::kSends) != 0)) {
     return act(Action::send, arguments, at, name);
   }
