@@ -286,6 +286,7 @@ class ShellReader {
   void run_stored_alias(Invocation& in, const Program& program) noexcept;
 
   // shell/small_languages/build_tools.hpp
+  bool only_shows_tasks(const Invocation& in, string_view program) noexcept;
   void read_task_files(Invocation& in, string_view program) noexcept;
   void run_build(Invocation& in) noexcept;
   bool read_curl_options(Invocation& in) noexcept;
