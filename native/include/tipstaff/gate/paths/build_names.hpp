@@ -14,7 +14,7 @@ namespace tipstaff::gate {
 
 inline constexpr std::string_view kBuildNames =
     "node_modules dist build out target coverage .cache cache caches .gocache .go-cache .gomodcache __pycache__ .pytest_cache "
-    ".mypy_cache .ruff_cache .pyre .pytype .tox .nox .next .nuxt .output .svelte-kit .turbo .parcel-cache "
+    ".mypy_cache .ruff_cache .pyre .pytype .tox .nox .next .nuxt .output .svelte-kit .turbo .task .parcel-cache "
     ".gradle venv .venv virtualenv .eggs htmlcov .nyc_output .hypothesis _build .angular .vite "
     ".docusaurus .serverless .terraform .terraform.lock.hcl deriveddata pods .dart_tool storybook-static .coverage "
     "bin obj tmp temp .tmp logs log bower_components .sass-cache .webpack .expo .pnpm-store "

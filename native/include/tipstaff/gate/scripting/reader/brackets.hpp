@@ -13,7 +13,7 @@ inline Value ScriptReader::group(std::string_view close) noexcept {
   Items<48> items;
   std::uint32_t written = 0;
   Value only;
-  bool comma = false, spliced = false;
+  bool comma = false, spliced = false, environment = false;
   while (token_.kind != Kind::end && !token_.is(close)) {
     const std::size_t before = token_.start;
     if (skip(",")) {
@@ -25,6 +25,8 @@ inline Value ScriptReader::group(std::string_view close) noexcept {
     spliced = token_.is("*") || token_.is("...");
     only = expression();
     ++written;
+    if (spliced && square) only = whole_environment(only, from(start));
+    environment = environment || (square && holds_environment(only));
     if ((only.kind == Value::list || only.kind == Value::any) && (spliced || language_ == Language::perl)) {
       for (std::uint32_t i = 0; i < only.count; ++i) items.add(memory_.item(only.first + i));
     } else {
@@ -37,6 +39,7 @@ inline Value ScriptReader::group(std::string_view close) noexcept {
   skip(close);
   const bool comprehension = seen_.start != 0 && seen_.stop == 0 && seen_.start > opened;
   leave_bracket(outside);
+  if (environment) return whole_environment(object("environ"), from(opened));
   if (comprehension || (!square && written == 1 && !comma)) return only;
   Value list = kept(items, Value::list);
   if (written == 0) list.bits |= option::kEmpty;
@@ -61,7 +64,7 @@ inline Value ScriptReader::mapping() noexcept {
   ++brackets_;
   const std::uint32_t outer = brackets_;
   if (language_ != Language::python) brackets_ = 0;  // lines end in blocks
-  bool empty = true;
+  bool empty = true, gathered = false;
   while (token_.kind != Kind::end && !token_.is("}")) {
     empty = false;
     const std::size_t before = token_.start;
@@ -71,7 +74,16 @@ inline Value ScriptReader::mapping() noexcept {
       if (mongo_ && command_key_.empty()) command_key_ = program_name(tree_, key);
       advance();
       advance();
-      option_value(&value, key, expression());
+      const Value item = expression();
+      gathered = gathered || (is_python() && over_environment_ && holds_environment(item));
+      over_environment_ = false;
+      option_value(&value, key, item);
+    } else if (token_.is("**") || token_.is("...")) {  // {...process.env, a: 1}
+      const std::size_t start = token_.start;
+      advance();
+      const Value spread = whole_environment(expression(), from(start));
+      option_value(&value, {}, spread);
+      gathered = gathered || holds_environment(spread);
     } else {
       statement();
     }
@@ -81,6 +93,7 @@ inline Value ScriptReader::mapping() noexcept {
   brackets_ = outer - 1;
   skip("}");
   if (empty) value.bits |= option::kEmpty;
+  if (gathered) return whole_environment(object("environ"), value.known.span);  // {k: v for k, v in os.environ.items()}
   return value;
 }
 

@@ -20,12 +20,19 @@ inline Value ScriptReader::call_kept(const Arguments& arguments, Span at) noexce
   return result;
 }
 
+constexpr std::string_view kEnvironmentFile = "/proc/self/environ";
+
+inline bool ScriptReader::is_environment(const Value& value) const noexcept {
+  if (value.kind == Value::content) return value.known.text == kEnvironmentFile;
+  return value.kind == Value::object && ascii::one_of(value.known.text, "os.environ os.environb process.env environ deno.env.toobject bun.env");
+}
+
 // The environment as a whole is what a file of secrets is.
 inline Value ScriptReader::whole_environment(const Value& value, Span at) noexcept {
-  if (value.kind != Value::object || !ascii::one_of(value.known.text, "os.environ os.environb process.env environ deno.env.toobject bun.env")) return value;
+  if (!is_environment(value)) return value;
   Value content;
   content.kind = Value::content;
-  content.known = Known{"/proc/self/environ", at, false, 0};
+  content.known = Known{kEnvironmentFile, at, false, 0};
   return content;
 }
 

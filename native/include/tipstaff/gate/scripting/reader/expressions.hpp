@@ -29,8 +29,9 @@ inline Value ScriptReader::expression() noexcept {
       }
       if (is_python() && token_.is_name("for")) {  // a comprehension
         if (one_list_) break;
+        over_environment_ = false;
         loop();
-        value = gathered(value);
+        value = over_environment_ ? whole_environment(object("environ"), from(start)) : gathered(value);
         continue;
       }
       if (is_python() && token_.is_name("as") && peek().kind == Kind::name && value.kind != Value::object) {  // with open(x) as f
@@ -60,7 +61,9 @@ inline Value ScriptReader::expression() noexcept {
     if (token_.kind != Kind::mark) break;
     if (token_.is("+") || (token_.is(".") && (language_ == Language::perl || language_ == Language::php))) {
       advance();
-      value = add(value, unary(), from(start));
+      const Value right = unary();
+      if (holds_environment(right)) value = right;
+      else if (!holds_environment(value)) value = add(value, right, from(start));
     } else if (token_.is("/") && (value.kind == Value::path || is_python())) {
       advance();
       const Value right = unary();
@@ -224,7 +227,7 @@ inline Value ScriptReader::primary() noexcept {
         value = group(")");
       } else if (token_.is("[")) {
         value = group("]");
-        if (value.kind != Value::list) value = Value{};
+        if (value.kind != Value::list && !holds_environment(value)) value = Value{};
       } else if (token_.is("{")) {
         value = mapping();
       } else if (token_.is("->") && language_ == Language::ruby && level_ + 4 < kLevels) {

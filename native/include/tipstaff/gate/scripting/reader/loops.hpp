@@ -71,6 +71,7 @@ inline bool ScriptReader::loop() noexcept {
   one_list_ = true;
   Value value = expression();
   one_list_ = outer;
+  over_environment_ = over_environment_ || is_environment(value);
   if (value.kind == Value::walk && names > 1) {  // for root, dirs, files in os.walk(path)
     memory_.bind(last.text, within({}, value.known.span));
     value = fixed(value.known.text, value.known.span, value.known.flags);
@@ -160,6 +161,7 @@ inline void ScriptReader::look_ahead() noexcept {
     const std::size_t stop = previous_stop_;
     lexer_ = ahead;
     token_ = token;
+    over_environment_ = false;
     if (is_python()) {
       while (token_.is_name("for") && loop()) {
       }
@@ -167,7 +169,7 @@ inline void ScriptReader::look_ahead() noexcept {
       advance();
       memory_.bind("_", items_of(expression()));
     }
-    seen_ = Seen{token.start, lexer_, token_, previous_stop_};
+    seen_ = Seen{token.start, lexer_, token_, previous_stop_, over_environment_};
     lexer_ = here;
     token_ = now;
     previous_stop_ = stop;
@@ -181,6 +183,7 @@ inline bool ScriptReader::pass_seen() noexcept {
   token_ = seen_.token;
   previous_stop_ = seen_.stop;
   seen_.stop = 0;
+  over_environment_ = seen_.environment;
   return true;
 }
 // Perl's find(sub { ... }, "folder"): the block gets what lies below the folder, which is after it. At the bracket.

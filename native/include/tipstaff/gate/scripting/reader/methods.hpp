@@ -243,6 +243,7 @@ inline Value ScriptReader::text_method(const Value& self, std::string_view name,
   }
   if (ascii::equals(name, "reverse")) return reversed(self);
   if (ascii::equals(name, "format")) return filled(self, arguments.at(0), at);
+  if (ascii::equals(name, "join") && is_python() && arguments.has_file) return whole_environment(content_of(arguments.file), at);
   if (ascii::equals(name, "join") && is_python()) return joined_list(arguments.at(0), self, at);
   if (ascii::one_of(name, "split")) return words_in(Known{self.known.text, at, false, 0});
   if (ascii::one_of(name, "concat")) return add(self, arguments.at(0), at);

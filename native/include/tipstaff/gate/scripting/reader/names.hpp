@@ -237,6 +237,7 @@ inline Value ScriptReader::call(const Value& callee, std::size_t start) noexcept
       return act(find_call(language_, whole.known.text), inner, at, whole.known.text);
     }
   }
+  if (!base.empty() && ascii::one_of(last, "items values copy") && is_environment(object(base))) return whole_environment(object(base), at);
   if (const Value found = member_by_text(base, last, arguments); found.kind == Value::object) return found;
   if (const Value* done = called_through(base, last, arguments, at)) return *done;
   if (action == Action::none && name.empty() && (own.empty() || ascii::one_of(own, "call invoke __invoke")) && is_feared_command(arguments.at(0))) {
@@ -352,6 +353,7 @@ inline Value ScriptReader::plain_call(std::string_view name, std::string_view la
     }
     return Value{};
   }
+  if (is_python() && ascii::equals(name, "map") && arguments.has_file) return content_of(arguments.file);
   if (is_python() && ascii::equals(name, "map") && arguments.at(0).kind == Value::object) {
     Arguments inner;
     inner.value[0] = items_of(arguments.at(1));
@@ -393,6 +395,7 @@ inline Value ScriptReader::plain_call(std::string_view name, std::string_view la
   run_statement(last, arguments);
   hand_over(last, arguments, at);
   if (ascii::one_of(last, "partial promisify pify denodeify") && (arguments.at(0).kind == Value::object || arguments.at(0).kind == Value::function)) return arguments.at(0);
+  if (connects_ && ascii::one_of(last, "send sendall sendto") && arguments.has_file && is_environment(content_of(arguments.file))) return act(Action::send, arguments, at, name);
   if (ascii::one_of(last, "post put patch") && (arguments.has_file || (arguments.bits & option::kSends) != 0)) {
     return act(Action::send, arguments, at, name);
   }

@@ -48,6 +48,7 @@ class ScriptReader : private Actions {
     Lexer lexer;
     Token token;
     std::size_t stop = 0;
+    bool environment = false;  // its list is the environment
   };
 
   // What is read of a bracket's outside goes on after it.
@@ -135,6 +136,14 @@ class ScriptReader : private Actions {
   void keep_for_later(const Value& value) noexcept;
   Value call_kept(const Arguments& arguments, Span at) noexcept;
   Value whole_environment(const Value& value, Span at) noexcept;
+  static Value content_of(const Known& file) noexcept {
+    Value content;
+    content.kind = Value::content;
+    content.known = file;
+    return content;
+  }
+  bool holds_environment(const Value& value) const noexcept { return value.kind == Value::content && is_environment(value); }
+  bool is_environment(const Value& value) const noexcept;
   Value member_by_text(std::string_view base, std::string_view last, const Arguments& arguments) noexcept;
   static bool is_feared_command(const Value& value) noexcept;
   const Value* called_through(std::string_view base, std::string_view last, const Arguments& arguments, Span at) noexcept;
@@ -225,6 +234,7 @@ class ScriptReader : private Actions {
   std::uint8_t mentions_[kMentions] = {};  // how often the code has names of each hash, up to twice
   bool counted_ = false;
   bool options_are_words_ = false, one_list_ = false, expects_colon_ = false;
+  bool over_environment_ = false;
   bool mongo_ = false, depth_reported_ = false, negative_ = false, has_file_seen_ = false, has_input_seen_ = false;
 };
 

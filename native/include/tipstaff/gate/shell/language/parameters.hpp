@@ -204,6 +204,23 @@ inline void ShellReader::add_parameter(Pieces& pieces, string_view name, bool qu
   add_unknown(pieces, flags, quoted);
 }
 
+// ${x@P}: a prompt's text, in which substitutions run as they do between double quotes.
+inline void ShellReader::read_prompt(const Value& value, Span span) noexcept {
+  if ((value.flags & word_flag::kUnknown) != 0 || value.text.find_first_of("$`") == string_view::npos || stopped_) return;
+  if (session_.level >= kLevels || reader_.out_of_stack()) return uncertain(Unresolved::depth, span, frame_.carrier);
+  if (value.text.size() > reader_.nested_bytes) return uncertain(Unresolved::limit, span, frame_.carrier);
+  reader_.nested_bytes -= value.text.size();
+  Frame frame = frame_;
+  frame.via |= via::kEvaluated;
+  ++session_.level;
+  const std::uint32_t scratch = session_.scratch.size();
+  ShellReader inner(reader_, session_, Code{value.text, span, false}, frame);
+  Pieces ignored;
+  inner.collect(ignored, Until::end, true);
+  session_.scratch.cut(scratch);
+  --session_.level;
+}
+
 // ${name...} at pos_.
 inline void ShellReader::read_parameter(Pieces& pieces, bool quoted) noexcept {
   const char* const start = pos_;
@@ -272,6 +289,15 @@ inline void ShellReader::read_parameter(Pieces& pieces, bool quoted) noexcept {
   }
   if (length) return add_unknown(pieces, 0, quoted);
   const Variable* variable = session_.find(name);
+  if (sign == "@" && one_text(operand).text == "P") {
+    constexpr std::uint32_t kMost = 8;
+    Value prompts[kMost];  // the session's own may move while these are read
+    std::uint32_t count = 0;
+    for (; variable != nullptr && count < variable->count && count < kMost; ++count) prompts[count] = session_.values(*variable)[count];
+    if (variable == nullptr && known) prompts[count++] = held;
+    for (std::uint32_t i = 0; i < count; ++i) read_prompt(prompts[i], span_of(start, pos_));
+    return add_unknown(pieces, word_flag::kMayBeEmpty, quoted);
+  }
   if (!index.empty() && variable != nullptr && variable->array) {
     const Value* values = session_.values(*variable);
     if (index == "@" || index == "*") {

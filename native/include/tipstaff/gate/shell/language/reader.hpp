@@ -140,6 +140,7 @@ class ShellReader {
 
   // shell/language/parameters.hpp, shell/language/edits.hpp
   void read_dollar(Pieces& pieces, bool quoted) noexcept;
+  void read_prompt(const Value& value, Span span) noexcept;
   void read_parameter(Pieces& pieces, bool quoted) noexcept;
   void add_parameter(Pieces& pieces, string_view name, bool quoted, bool may_be_empty) noexcept;
   string_view referred(string_view name) noexcept;
@@ -285,6 +286,7 @@ class ShellReader {
   void run_stored_alias(Invocation& in, const Program& program) noexcept;
 
   // shell/small_languages/build_tools.hpp
+  bool only_shows_tasks(const Invocation& in, string_view program) noexcept;
   void read_task_files(Invocation& in, string_view program) noexcept;
   void run_build(Invocation& in) noexcept;
   bool read_curl_options(Invocation& in) noexcept;

@@ -177,7 +177,34 @@ inline void ShellReader::generate(Invocation& in, string_view text) noexcept {
   }
 }
 
+// `dir: web` of a task, the folder of the commands beside it and below it, as YAML indents them.
+class TaskFolder {
+ public:
+  // Whether the folder holds for a line; takes the line's own `dir:`.
+  bool holds_for(string_view line) noexcept {
+    const std::size_t written = line.find_first_not_of(" \t");
+    if (written == string_view::npos || line[written] == '#') return !folder_.empty();
+    string_view key = line.substr(written);
+    std::size_t indent = written;
+    if (starts_with(key, "- ")) key.remove_prefix(2), indent += 2;
+    if (written < indent_) folder_ = {};
+    const std::size_t colon = key.find(": ");
+    if (colon != string_view::npos && one_of(key.substr(0, colon), "dir working-directory working_directory")) {
+      const string_view value = unquoted_value(trim(key.substr(colon + 2)));
+      folder_ = value.find_first_of("{$#") == string_view::npos ? value : string_view();
+      indent_ = indent;
+    }
+    return !folder_.empty();
+  }
+  string_view folder() const noexcept { return folder_; }
+
+ private:
+  string_view folder_;
+  std::size_t indent_ = 0;
+};
+
 inline void ShellReader::run_loaded(Invocation& in, string_view program, std::uint32_t files) noexcept {
+  if (one_of(program, "task go-task") && only_shows_tasks(in, program)) return;
   // A pipeline that is pushed runs elsewhere, in a machine made for it: what it does to services counts.
   bool pushes = false;
   for (std::uint32_t i = 1; program == "git" && i < in.count && !pushes; ++i) pushes = text_of(in, i) == "push";
@@ -238,10 +265,13 @@ inline void ShellReader::read_loaded(Invocation& in, const Stream& content, Dial
   }
   if (dialect != Dialect::prose) return other_dialect(in, dialect, content.text, in.span, via::kScript);
   string_view rest = content.text;
+  TaskFolder folder;
   while (!rest.empty()) {
     const std::size_t newline = rest.find('\n');
     string_view line = rest.substr(0, newline);
     rest = newline == string_view::npos ? string_view() : rest.substr(newline + 1);
+    Invocation placed = in;
+    if (folder.holds_for(line)) placed.cwd = resolve(in.cwd, folder.folder());
     // What comes before a command: keys, signs of lists and quotes.
     for (std::size_t at = 0; at < line.size(); ++at) {
       const bool begins = at == 0 || holds(" \t\"'`[{:=>", line[at - 1]);
@@ -251,7 +281,7 @@ inline void ShellReader::read_loaded(Invocation& in, const Stream& content, Dial
       line.remove_prefix(at);
       const char quote = at > 0 && rest.data() != line.data() ? line.data()[-1] : '\0';
       const std::size_t end = quote == '"' || quote == '\'' ? line.find(quote) : line.find_last_not_of(" \t\"'`]},<\r") + 1;
-      nested(in, line.substr(0, end), in.span, options);
+      nested(placed, line.substr(0, end), in.span, options);
       break;
     }
   }

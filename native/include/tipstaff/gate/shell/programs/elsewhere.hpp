@@ -153,6 +153,9 @@ inline void ShellReader::run_compiler(Invocation& in) noexcept {
   if (program_name(argument(in, 0)) == "java" && run_jar(in)) return;
   bool from_input = false;
   for (std::uint32_t i = 1; i < in.count; ++i) {
+    if (one_of(text_of(in, i), "-fsyntax-only -E -M -MM")) return;  // nothing is made that could be started
+  }
+  for (std::uint32_t i = 1; i < in.count; ++i) {
     const Word word = argument(in, i);
     if (word.text == "-" || word.text == "/dev/stdin") from_input = true;
     if (word.text.empty() || word.text[0] == '-' || session_.files.size() == 0) continue;

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "tipstaff/gate/shell/programs/clients.hpp"
-#include "tipstaff/gate/shell/small_languages/code_texts.hpp"
+#include "tipstaff/gate/shell/small_languages/c_calls.hpp"
 #include "tipstaff/gate/tool_fields.hpp"
 
 namespace tipstaff::gate::shell {
@@ -149,6 +149,8 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
   const Writes writes(text);
   bool empty_text = holds_any(text, {"writeLines(character(", "writeLines(c()", "cat(NULL", "write(NULL", "write(character(", "write.csv(data.frame()", "write.table(data.frame()", "saveRDS(NULL", "saveRDS(list()", "write_csv(data.frame()", "write_csv(tibble()", "fwrite(data.table()"});
   const bool lisp = one_of(program, "bb joker nbb clojure clj guile sbcl racket hy chibi-scheme gosh ecl clisp ccl abcl mit-scheme chez scheme newlisp emacs emacsclient");
+  const bool compiled = is_file_compiler(program);
+  const bool compiled_writes = compiled && holds_any(text, {"write(", "writev(", "printf(", "puts(", "putc(", "<<", ".Write", "Fprint"});
   bool pipes = false;  // a shell was started that reads what is written to it
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char quote = text[at];
@@ -278,6 +280,13 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
       code_word(in, literal, options, Dialect::shell);
     } else if (name == "create" && begin >= 12 && text.substr(begin - 12, 12) == "file.create(") {  // R's empties what is there
       emit_file("@write", literal, false, in.command, in.via | via::kInterpreter, in.cwd, true);
+    } else if (const FileCall done = compiled ? file_call(name.empty() ? text.substr(0, begin) : before, name, tail) : FileCall::none; done != FileCall::none) {
+      if (done == FileCall::empties || done == FileCall::opens_to_write) {
+        emit_file("@write", literal, false, in.command, in.via | via::kInterpreter, in.cwd, done == FileCall::empties || !compiled_writes);
+      } else {
+        literal.text = tree_.join(tree_.join(tree_.copy(done == FileCall::removes ? "rm -f '" : "rmdir '"), literal.text), "'");
+        code_word(in, literal, options, Dialect::shell);
+      }
     } else if (recursive || one_of(name, kDeletesOne) || (name == "delete" && one_of(program, "matlab octave octave-cli crystal erl escript")) || (name == "rm" && one_of(program, "janet pike")) ||
                (one_of(name, "File File. file Path of get") && (starts_with(after, ").delete()") || starts_with(after, ").deleteIfExists") || (holds_text(before.substr(before.size() < 64 ? 0 : before.size() - 64), "Files.delete")))) ||
                (program == "gforth" && starts_with(trim(tail), "delete-file"))) {

@@ -314,6 +314,7 @@ inline void ShellReader::run_package_script(Invocation& in) noexcept {
 // just NAME: the recipe's lines.
 inline void ShellReader::run_just(Invocation& in) noexcept {
   read_task_files(in, "just");
+  if (only_shows_tasks(in, "just")) return;
   for (std::uint32_t i = 1; i < in.count; ++i) {
     if (text_of(in, i) == "--command" || text_of(in, i) == "-c") return run_inner(in, i + 1, 0);
     if (one_of(text_of(in, i), "--shell --shell-arg --set --justfile -f")) ++i;

@@ -14,6 +14,23 @@ inline constexpr TaskFile kTaskFiles[] = {
     {"just", "-f --justfile"}, {"ant", "-f -file -buildfile"}, {"gradle", "-I --init-script -b --build-file -c --settings-file"}, {"rake", "-f --rakefile -r --require"}, {"mvn", "-f --file"}, {"task go-task", "-t --taskfile"},
 };
 
+// task --list, just --list, just -n NAME: what tasks there are, or would do. What task says of them as JSON runs their checks.
+inline bool ShellReader::only_shows_tasks(const Invocation& in, string_view program) noexcept {
+  const bool just = program == "just";
+  bool shows = false;
+  for (std::uint32_t i = 1; i < in.count; ++i) {
+    const string_view text = text_of(in, i);
+    if (text == "--" || (just && (text.empty() || text[0] != '-'))) break;
+    if (one_of(text, "--json -j --status --evaluate -c --command")) return false;
+    if (!just && one_of(text, "--summary --dry -n")) {  // variables are computed for these, by commands after sh:
+      for (std::uint32_t k = 0; k < session_.files.size(); ++k)
+        if (const Stream& content = session_.files[k].content; content.kind != Stream::known || content.text.find("sh:") != string_view::npos) return false;
+    }
+    shows = shows || one_of(text, just ? "--list -l --summary --show -s --dump --variables --groups --dry-run -n" : "--list -l --list-all -a --summary --dry -n");
+  }
+  return shows;
+}
+
 // just -f <(curl ...), gradle -I FILE, where FILE was loaded from the network before.
 inline void ShellReader::read_task_files(Invocation& in, string_view program) noexcept {
   for (const TaskFile& known : kTaskFiles) {
