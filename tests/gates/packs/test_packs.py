@@ -103,6 +103,12 @@ def test_what_has_no_meaning_is_an_error_that_says_where(tmp_path: Path, change:
     assert "own.toml" in str(caught.value)
 
 
+def test_a_set_of_words_holds_no_other_set(tmp_path: Path) -> None:
+    text = RULE.replace('["live"]', '["@own-words"]') + '\n[words]\nown-words = ["@shared-refs", "live"]\n'
+    with pytest.raises(PackError, match="holds the name of another"):
+        load_policy(extra=[write(tmp_path, text)])
+
+
 WEAKER: Final = """
 [pack]
 id = "own"

@@ -181,6 +181,14 @@ class ConditionReader:
         globs: list[str] = []
         for text in self._strings(value, key):
             if text.startswith("@") and text[1:] in self._words:
+                # A set in a set would be a glob that no word matches.
+                inner = next(
+                    (one for one in self._words[text[1:]] if one.startswith("@") and one[1:] in self._words), None
+                )
+                if inner is not None:
+                    raise self._error(
+                        f"the word set {text!r} holds the name of another, {inner!r}; name both in the rule"
+                    )
                 globs.extend(self._words[text[1:]])
             elif text.startswith("@") and ID.fullmatch(text[1:]) and key not in _PROGRAM_KEYS:
                 raise self._error(f"there is no word set {text!r}")
