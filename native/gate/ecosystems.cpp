@@ -155,6 +155,8 @@ bool begins_with(string_view pattern, string_view path) noexcept {
   return true;
 }
 
+constexpr string_view kFoldersOfSources = "src source sources lib app test tests spec docs data";
+
 // The ecosystems with a pattern that names a path as `readable` gives it, or a folder above it, as a .gitignore is read.
 template <typename Index>
 void look_up(const Index& index, string_view path, Ecosystems* found) noexcept {
@@ -171,7 +173,7 @@ void look_up(const Index& index, string_view path, Ecosystems* found) noexcept {
       }
     });
     // In folders of sources only endings count: src/x.pb.go, not src/results.
-    sources = sources || ascii::one_of(part, "src source sources lib app test tests spec docs data");
+    sources = sources || ascii::one_of(part, kFoldersOfSources);
   }
 }
 
@@ -226,6 +228,12 @@ Ecosystems Ecosystems::shown_by(const Tree& tree, std::uint32_t index) noexcept 
     else find_tool(tree, other, &found);
   }
   return found;
+}
+
+bool Ecosystems::is_below_sources(string_view path) noexcept {
+  while (!path.empty())
+    if (const string_view part = first_part(&path); ascii::one_of(part, kFoldersOfSources) || ascii::one_of(part, "uploads media storage backups")) return true;
+  return false;
 }
 
 Ecosystems Ecosystems::that_make(std::string_view path) noexcept {

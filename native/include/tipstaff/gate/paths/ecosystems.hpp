@@ -6,7 +6,7 @@
 
 namespace tipstaff::gate {
 
-// Lists of words in lower case, one space between them. `*` stands for any letters but slashes.
+// Lists of words in lower case, one space between them. `*` stands for any letters but slashes, `\*` for a star in the command.
 //  programs  Programs of the same text: NAME, NAME:VERB:NEXT where the first operands count.
 //  signs     Names that no other tool has: one that is deleted beside it. Never one that people give to sources or data.
 //  outputs   As a .gitignore has them: with a slash from the folder on where the command runs, else in any folder but sources.
@@ -24,8 +24,8 @@ inline constexpr Ecosystem kEcosystems[] = {
     {"dbt dbt-core", "dbt_packages dbt_modules target/dbt* target/manifest.json", "target logs dbt_packages dbt_modules package-lock.yml"},
     {"sqlmesh", "", ".cache .logs logs"},
     {"jupyter-book jupyter jupytext papermill", ".ipynb_checkpoints .jupyter_cache jupyter_execute",
-     ".ipynb_checkpoints .jupyter_cache .virtual_documents jupyter_execute *.nbconvert.ipynb profile_default *_files"},
-    {"quarto", "_freeze .quarto", ".quarto _site _book _freeze *_files *_cache site_libs"},
+     ".ipynb_checkpoints .jupyter_cache .virtual_documents jupyter_execute *.nbconvert.ipynb profile_default \\*_files"},
+    {"quarto", "_freeze .quarto", ".quarto _site _book _freeze \\*_files \\*_cache site_libs"},
     // Hardware: simulators, synthesis.
     {"verilator iverilog vvp ghdl nvc vsim vlog vcom xvlog xelab xsim xrun irun verdi",
      "obj_dir sim_build simv simv.daidir simv* csrc xsim.dir xvlog.log xelab.log xcelium.d inca_libs vsim.wlf ucdb_dir work-obj93.cf work-obj08.cf *.vcd *.fst *.vpd *.fsdb *.wlf *.vvp *.ghw",
@@ -36,15 +36,15 @@ inline constexpr Ecosystem kEcosystems[] = {
     {"quartus_sh quartus_map", "incremental_db db/*.cdb *.qws", "incremental_db db output_files simulation greybox_tmp *.qws *.rpt *.summary *.smsg *.done *.jdi *.pin"},
     {"yosys nextpnr-ice40 nextpnr-ecp5", "*.blif", "*.blif *.asc *.rpt *.bit *.config *.svf *.vvp *.vcd"},
     // Firmware.
-    {"idf.py", "sdkconfig.old managed_components", "build build-* sdkconfig sdkconfig.old managed_components dependencies.lock"},
+    {"idf.py", "sdkconfig.old managed_components", "build sdkconfig sdkconfig.old managed_components dependencies.lock"},
     {"pio platformio", ".pio .pioenvs .piolibdeps", ".pio .pioenvs .piolibdeps .clang_complete .gcc-flags.json compile_commands.json .ccls-cache"},
-    {"west twister", "twister-out*", "twister-out* sanity-out* build build-* build_*"},
+    {"west twister", "twister-out*", "twister-out* sanity-out* build"},
     {"", "*.uvguix* *.uvguix.* listings", "objects listings debugconfig *.uvguix* *.uvguix.* *.axf *.crf *.dep *.lnp *.htm *.build_log.htm"},
     {"bitbake devtool kas", "sstate-cache tmp-glibc bitbake-cookerdaemon.log bitbake.lock", "tmp tmp-* sstate-cache cache downloads bitbake* pyshtables.py build"},
     {"", "staging_dir build_dir", "bin build_dir staging_dir tmp dl feeds logs host"},
     {"colcon catkin catkin_make rosdep", "build_isolated devel_isolated install_isolated .catkin_tools", "build install log logs devel *_isolated .catkin_tools"},
     {"kikit kibot kicad-cli", "fp-info-cache *.kicad_pcb-bak *.kicad_sch-bak", "gerber* fab fab.zip fabrication production *.gbr *.drl fp-info-cache *-bak _autosave-*"},
-    {"meson", "subprojects/packagecache", "subprojects/packagecache build* builddir"},
+    {"meson", "subprojects/packagecache", "subprojects/packagecache build builddir build-meson"},
     // Packages.
     {"appimagetool linuxdeploy* appimage-builder appimagecraft", "appdir *.appdir *.appimage *.appimage.zsync appimage-build",
      "appdir *.appdir *.appimage *.appimage.zsync appimage-build appimage-builder-cache squashfs-root"},
@@ -106,7 +106,7 @@ inline constexpr Ecosystem kEcosystems[] = {
      "build .dart_tool .packages .flutter-plugins* .pub-cache .pub pubspec.lock ios/pods ios/podfile.lock ios/.symlinks ios/flutter/flutter.* macos/pods macos/podfile.lock "
      "*.g.dart *.freezed.dart *.gr.dart *.mocks.dart *.config.dart *.iml coverage android/.gradle /lib/generated /lib/gen doc/api"},
     {"xcodebuild swift pod tuist xcodegen carthage", ".swiftpm deriveddata *.xcresult xcuserdata pods podfile.lock carthage/build",
-     ".build .swiftpm deriveddata build *.xcresult xcuserdata *.xcuserstate *.xcarchive *.ipa *.dsym* pods podfile.lock carthage carthage/build carthage/checkouts package.resolved *.xcworkspace sourcepackages timeline.xctimeline"},
+     ".build .swiftpm deriveddata build *.xcresult xcuserdata *.xcuserstate *.ipa *.dsym* pods podfile.lock carthage carthage/build carthage/checkouts package.resolved *.xcworkspace sourcepackages timeline.xctimeline"},
     {"tuist xcodegen", "", "*.xcodeproj derived"},
     {"fastlane", "fastlane/report.xml fastlane/test_output", "fastlane/report.xml fastlane/test_output fastlane/preview.html fastlane/screenshots/screenshots.html *.ipa *.dsym*"},
     {"expo react-native eas", ".expo .expo-shared ios/pods android/app/build android/.gradle",
@@ -128,7 +128,7 @@ inline constexpr Ecosystem kEcosystems[] = {
      "storage/logs/*.log public/build public/hot public/mix-manifest.json build coverage"},
     {"pytest tox nox coverage", ".coverage .coverage.* .coverage* .tox .nox .pytest_cache htmlcov .hypothesis *.egg-info .eggs .mypy_cache .ruff_cache __pycache__",
      "build dist coverage.xml .coverage* htmlcov cover junit*.xml pytest*.xml report.xml nosetests.xml test-results test-reports test_reports reports/junit* reports/coverage* prof *.prof "
-     "*.egg-info pip-wheel-metadata wheels wheelhouse sdist /site .scrapy .webassets-cache celerybeat-schedule* celerybeat.pid cython_debug .benchmarks dask-worker-space .pdm-build"},
+     "*.egg-info pip-wheel-metadata wheels wheelhouse sdist .scrapy .webassets-cache celerybeat-schedule* celerybeat.pid cython_debug .benchmarks dask-worker-space .pdm-build"},
     // Sites and documents.
     {"hugo", "resources/_gen .hugo_build.lock", "/public resources/_gen .hugo_build.lock hugo_stats.json"},
     {"gatsby", "", "/public .cache"},

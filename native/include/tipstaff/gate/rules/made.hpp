@@ -46,6 +46,8 @@ struct Ecosystems {
   bool none() const noexcept { return (bits[0] | bits[1]) == 0; }
   // Those that words of a command show, and commands near it.
   static Ecosystems shown_by(const Tree& tree, std::uint32_t index) noexcept;
+  // Whether some part of a path is a folder of sources or of data.
+  static bool is_below_sources(std::string_view path) noexcept;
   // Those whose tools make what a path below the folder where the command runs names.
   static Ecosystems that_make(std::string_view path) noexcept;
 };

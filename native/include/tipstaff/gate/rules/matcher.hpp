@@ -184,7 +184,7 @@ class Matcher : private CommandPaths {
   bool is_rebuilt(const Word& word) const noexcept { return is_output(word) || ((classes_of(command_, word) & kNoOutput) == 0 && is_of_ecosystem(word)); }
   // Made by tools of an ecosystem that the text shows.
   bool is_of_ecosystem(const Word& word) const noexcept {
-    if (!is_of_tree() || word.has(word_flag::kUnknown) || (classes_of(command_, word) & path_class::kRepository) == 0) return false;
+    if (!is_of_tree() || word.has(word_flag::kUnknown) || (classes_of(command_, word) & path_class::kRepository) == 0 || works_in_sources()) return false;
     if (asked_for_.data() != word.text.data() || asked_for_.size() != word.text.size()) {
       asked_for_ = word.text;
       const Ecosystems makers = Ecosystems::that_make(below_repository(word));
@@ -195,6 +195,11 @@ class Matcher : private CommandPaths {
       asked_shown_ = makers.meets(shown_);
     }
     return asked_shown_;
+  }
+  // cd data && rm -rf results: below a folder of sources or data.
+  bool works_in_sources() const noexcept {
+    const std::string_view outer = paths_.around().cwd, here = command_.cwd;
+    return here.size() > outer.size() + 1 && here.substr(0, outer.size()) == outer && Ecosystems::is_below_sources(here.substr(outer.size() + 1));
   }
   // A path below the repository as it is from its root: /home/dev/proj/x is x, and ./x.
   std::string_view below_repository(const Word& word) const noexcept {

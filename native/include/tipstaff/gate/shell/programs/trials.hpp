@@ -230,8 +230,9 @@ inline bool ShellReader::is_trial_database(const Invocation& in) noexcept {
     string_view text = text_of(in, i);
     if (argument(in, i).has(word_flag::kUnknown)) {  // "$TEST_DATABASE_URL", by its name
       const string_view name = ascii::variable_in(source_of(argument(in, i).span));
-      const bool named = (starts_with(name, "TEST_") || name.find("_TEST_") != string_view::npos) && name.find("PROD") == string_view::npos && name.find("LIVE") == string_view::npos;
-      if (text != kUnknown || found || !named || session_.find(name) != nullptr) return false;
+      bool named = is_name(name) && (starts_with(name, "TEST_") || name.find("_TEST_") != string_view::npos);
+      for (const string_view other : {"PROD", "LIVE", "STAG", "UAT", "SHARED"}) named = named && name.find(other) == string_view::npos;
+      if (text != kUnknown || found || !named || session_.find(name) != nullptr || trial_environment() == Trial::denied) return false;
       found = by_variable = true;
       continue;
     }
