@@ -146,24 +146,11 @@ bool MadeBefore::remade_by_next(const Word& word) const noexcept {
     if (!one_of(next.program, kGenerators)) continue;
     // What compilers of JavaScript write is named by their settings: `rm -rf lib && tsc`.
     if (by_settings && next.dialect == Dialect::shell && one_of(next.program, "tsc babel swc rollup tsup tsdown microbundle")) return true;
-    const Word* const words = tree.arguments(next);
     bool writes = false, reads = false;
-    for (std::uint32_t w = 0; w < next.word_count; ++w) {
-      string_view name = words[w].text, option = w == 0 ? string_view() : words[w - 1].text;
-      if (is_option(name)) {
-        const std::size_t equals = name.find('=');
-        if (equals == string_view::npos) continue;
-        option = name.substr(0, equals);
-        name.remove_prefix(equals + 1);
-      }
-      if (name.empty() || words[w].has(word_flag::kUnknown)) continue;
-      PathParts other;
-      take(name, next, &other);
-      if (other.too_long || other.base != path.base) continue;
-      const Relation relation = path_detail::relate(other, path);
+    commands_before::each_related(tree, next, path, [&](string_view option, Relation relation) noexcept {
       if (one_of(option, kOutputs)) writes = writes || relation == Relation::same;
       else reads = reads || relation == Relation::same || relation == Relation::inside;
-    }
+    });
     if (writes && !reads) return true;
   }
   return false;

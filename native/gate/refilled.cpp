@@ -3,6 +3,7 @@
 #include "tipstaff/gate/paths/build_names.hpp"
 #include "tipstaff/gate/paths/parts.hpp"
 #include "tipstaff/gate/paths/surrounding_paths.hpp"
+#include "tipstaff/gate/rules/commands_before.hpp"
 #include "tipstaff/gate/tree/ascii.hpp"
 #include "tipstaff/gate/tree/patterns.hpp"
 
@@ -10,13 +11,11 @@ namespace tipstaff::gate::rules {
 namespace {
 
 using ascii::one_of;
+using commands_before::take;
+using makers::is_option;
 using path_detail::Relation;
 using std::string_view;
 
-void take(string_view text, const Command& command, PathParts* out) noexcept {
-  take_path_apart(text, command.cwd, {}, false, false, out);
-}
-bool is_option(string_view text) noexcept { return text.size() > 1 && text[0] == '-'; }
 
 // A folder of one application, no part of the system that others are in: /opt/x, /etc/nginx/conf.d, /usr/local/x.
 bool is_own(const PathParts& path) noexcept {
@@ -106,26 +105,13 @@ bool copies_again(const Tree& tree, const Command& asked, const Word& word, cons
 bool names_as_output(const Tree& tree, const Command& next, const PathParts& path) noexcept {
   if (next.word_count > 64 || next.program.empty() || next.program[0] == '@' || one_of(next.program, "echo printf cp mv rsync scp ln ls cat rm find test git tar unzip mkdir")) return false;
   if (one_of(path.part[path.count - 1], kKeptNames) || one_of(path.part[path.count - 1], "checkpoints weights photos pictures documents notes uploads")) return false;
-  const Word* const words = tree.arguments(next);
-  bool writes = false;
-  for (std::uint32_t w = 0; w < next.word_count; ++w) {
-    string_view name = words[w].text, option = w == 0 ? string_view() : words[w - 1].text;
-    if (is_option(name)) {
-      const std::size_t equals = name.find('=');
-      if (equals == string_view::npos) continue;
-      option = name.substr(0, equals);
-      name.remove_prefix(equals + 1);
-    }
-    if (name.empty() || words[w].has(word_flag::kUnknown)) continue;
-    PathParts other;
-    take(name, next, &other);
-    if (other.too_long || other.base != path.base) continue;
-    const Relation relation = path_detail::relate(other, path);
-    if (relation != Relation::same && relation != Relation::inside) continue;
-    if (relation == Relation::inside || !one_of(option, "--out --outdir --out-dir --output --output-dir --output_dir --output-path --output-directory --dest-dir --destination --target-dir --site-dir --report-dir --reports-dir --results-dir")) return false;
-    writes = true;
-  }
-  return writes;
+  bool writes = false, reads = false;
+  commands_before::each_related(tree, next, path, [&](string_view option, Relation relation) noexcept {
+    const bool is_output = one_of(option, "--out --outdir --out-dir --output --output-dir --output_dir --output-path --output-directory --dest-dir --destination --target-dir --site-dir --report-dir --reports-dir --results-dir");
+    writes = writes || (relation == Relation::same && is_output);
+    reads = reads || relation == Relation::inside || (relation == Relation::same && !is_output);
+  });
+  return writes && !reads;
 }
 
 // What a pattern of the whole folder names, or of one ending: static/icons/*, spec/_json/*.js.

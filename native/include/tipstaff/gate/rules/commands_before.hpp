@@ -25,6 +25,26 @@ inline void take(string_view text, const Command& command, PathParts* out) noexc
   take_path_apart(text, command.cwd, {}, false, false, out);
 }
 
+// Calls `use(option, relation)` with how each path that a command names lies to another: `option` is the word before it or,
+// of --option=PATH, the option.
+template <typename Use>
+inline void each_related(const Tree& tree, const Command& command, const PathParts& path, Use use) noexcept {
+  const Word* const words = tree.arguments(command);
+  for (std::uint32_t w = 0; w < command.word_count; ++w) {
+    string_view name = words[w].text, option = w == 0 ? string_view() : words[w - 1].text;
+    if (is_option(name)) {
+      const std::size_t equals = name.find('=');
+      if (equals == string_view::npos) continue;
+      option = name.substr(0, equals);
+      name.remove_prefix(equals + 1);
+    }
+    if (name.empty() || words[w].has(word_flag::kUnknown)) continue;
+    PathParts other;
+    take(name, command, &other);
+    if (!other.too_long && other.base == path.base) use(option, path_detail::relate(other, path));
+  }
+}
+
 // Walks back from a command over those that are run before it.
 class Before {
  public:

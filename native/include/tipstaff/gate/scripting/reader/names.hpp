@@ -404,13 +404,7 @@ inline Value ScriptReader::plain_call(std::string_view name, std::string_view la
     value.kind = Value::remote;
     return value;
   }
-  if (arguments.has_file && arguments.count == 1) {
-    Value value;
-    value.kind = Value::content;
-    value.known = arguments.file;
-    return value;
-  }
-  return Value{};
+  return arguments.has_file && arguments.count == 1 ? content_of(arguments.file) : Value{};
 }
 
 }  // namespace tipstaff::gate::program

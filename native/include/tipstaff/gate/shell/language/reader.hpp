@@ -278,6 +278,7 @@ class ShellReader {
   void run_console(Invocation& in) noexcept;
   bool run_jar(Invocation& in) noexcept;
   bool run_tool_file(Invocation& in, std::uint32_t at) noexcept;
+  bool run_as(Invocation& in, std::uint32_t at, string_view name) noexcept;
   void run_compiler(Invocation& in) noexcept;
   void run_at_startup(string_view path, const Stream& content, Span span) noexcept;
   void run_launch_list(Invocation& in, string_view text, Span span) noexcept;

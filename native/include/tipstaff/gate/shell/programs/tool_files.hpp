@@ -5,11 +5,23 @@
 
 namespace tipstaff::gate::shell {
 
+// Reads the words from `at` on as a command of their own, the first of them by another name.
+inline bool ShellReader::run_as(Invocation& in, std::uint32_t at, string_view name) noexcept {
+  const std::uint32_t first = tree_.word_count();
+  for (std::uint32_t i = at; i < in.count; ++i) {
+    Word word = argument(in, i);
+    if (i == at) word.text = name;
+    if (tree_.add_word(word) == kNone) return true;
+  }
+  run_copied(in, first, tree_.word_count() - first, 0, nullptr);
+  return true;
+}
+
 // java -jar bfg-1.14.0.jar WORDS: the program that the archive is named after, without its version.
 inline bool ShellReader::run_jar(Invocation& in) noexcept {
   for (std::uint32_t i = 1; i + 1 < in.count; ++i) {
     if (text_of(in, i) != "-jar") continue;
-    Word word = argument(in, i + 1);
+    const Word word = argument(in, i + 1);
     string_view name = base_name(word.text);
     if (word.has(word_flag::kUnknown) || !ends_with(name, ".jar")) return false;
     name.remove_suffix(sizeof ".jar" - 1);
@@ -20,20 +32,14 @@ inline bool ShellReader::run_jar(Invocation& in) noexcept {
       if (name.size() > ending.size() && ends_with(name, ending) && name != "jenkins-cli") name.remove_suffix(ending.size());
     // Their own names: an application's jar may be called as a shell or a tool is.
     if (!one_of(name, "bfg liquibase flyway jenkins-cli jmxterm sqltool sqlline")) return false;
-    word.text = name;
-    const std::uint32_t first = tree_.word_count();
-    if (tree_.add_word(word) == kNone) return true;
-    for (std::uint32_t k = i + 2; k < in.count; ++k)
-      if (tree_.add_word(argument(in, k)) == kNone) return true;
-    run_copied(in, first, tree_.word_count() - first, 0, nullptr);
-    return true;
+    return run_as(in, i + 1, name);
   }
   return false;
 }
 
 // php wp-cli.phar db reset, node node_modules/.bin/rimraf src: a known tool's own file is that tool.
 inline bool ShellReader::run_tool_file(Invocation& in, std::uint32_t at) noexcept {
-  Word word = argument(in, at);
+  const Word word = argument(in, at);
   if (word.has(word_flag::kUnknown)) return false;
   string_view name = base_name(word.text);
   constexpr string_view kModules = "node_modules/";
@@ -50,13 +56,7 @@ inline bool ShellReader::run_tool_file(Invocation& in, std::uint32_t at) noexcep
     if (name == "git_filter_repo.py") name = "git-filter-repo";
     if (name == base_name(word.text) ? !one_of(name, "git-filter-repo s3cmd rename prename file-rename rails rake knife berks cap") : !one_of(name, "wp drush phinx composer n98-magerun2 git-filter-repo doctrine drupal robo")) return false;
   }
-  word.text = name;
-  const std::uint32_t first = tree_.word_count();
-  if (tree_.add_word(word) == kNone) return true;
-  for (std::uint32_t i = at + 1; i < in.count; ++i)
-    if (tree_.add_word(argument(in, i)) == kNone) return true;
-  run_copied(in, first, tree_.word_count() - first, 0, nullptr);
-  return true;
+  return run_as(in, at, name);
 }
 
 }  // namespace tipstaff::gate::shell
