@@ -9,12 +9,13 @@ export PIP_NO_COMPILE := 1
 NATIVE := $(shell find native src CMakeLists.txt pyproject.toml -type f 2>/dev/null) \
   python/tipstaff/gates/packs/default.image python/tipstaff/gates/packs/secrets/table.bin
 
-.PHONY: help demo test properties lint typecheck bench bars eval train profile hosts sanitize fuzz check-builds check-aarch64 dist wheel format clean
+.PHONY: help demo test properties differential lint typecheck bench bars eval train profile hosts sanitize fuzz check-builds check-aarch64 dist wheel format clean
 
 help:
 	@echo "make demo       compile the example repository, lint it, retrieve rules for three tasks"
 	@echo "make test       the whole test suite, in parallel"
 	@echo "make properties the tests of properties with newly drawn examples (the suite's are the same each time)"
+	@echo "make differential   100,000 programs for each installed shell, run by it where they harm nothing, beside what the gate says"
 	@echo "make lint       ruff, format check"
 	@echo "make typecheck  mypy and pyright, both strict"
 	@echo "make bench      benchmarks against peers (pytest-benchmark), JSON in build/bench"
@@ -63,6 +64,12 @@ test: $(VENV)/.test
 # The tests of properties with new examples at each run.
 properties: $(VENV)/.test
 	$(BIN)/python -m pytest -q -n auto --maxprocesses 8 -m hypothesis --hypothesis-profile=search
+
+# Shells as judges of the reader of commands, for as long as it takes: SEEDS="5 6 7" COUNT=1000 for others.
+COUNT ?= 100000
+SEEDS ?= 1
+differential: $(VENV)/.test
+	$(BIN)/python -m tests.gates.differential --count $(COUNT) --seeds $(SEEDS)
 
 lint: $(VENV)/.check
 	$(BIN)/ruff check .
