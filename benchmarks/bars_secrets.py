@@ -15,11 +15,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tipstaff.gates.secrets.packs import default_rules
 from tipstaff.gates.secrets.scanner import TABLE_FILE
 from tipstaff.kernels import SecretTable
-from tipstaff.kernels.formats import secret_table as layout
-from tipstaff.kernels.plain.secrets import table as plain_secret_table
-from tipstaff.kernels.plain.secrets.shapes import regex_of
 
 VERSUS_HYPERSCAN = 2.0
 VERSUS_DETECT_SECRETS = 100.0
@@ -40,19 +38,18 @@ def source(folder: Path, size: int) -> str:
 
 
 def patterns() -> list[bytes]:
-    """Return the rules as expressions without possessive repeats."""
-    table = plain_secret_table.opened(TABLE_FILE.read_bytes())
+    """Return the rules as regular expressions: a shape is one, but for the signs around the secret."""
     out: list[bytes] = []
-    for number, rule in enumerate(table.rules):
-        code = regex_of(rule.code, table.members, possessive=False)
-        if rule.flags & layout.WARY:
+    for rule in default_rules():
+        code = re.sub(r"(?<!\\)[<>]", "", rule.shape).replace("|*)", r"|\*)").encode()
+        if rule.wary:
             continue
-        if rule.kind == layout.SHAPE:
+        if rule.kind == "shape":
             out.append(code)
-        elif rule.kind == layout.ASSIGN:
-            keys = b"|".join(sorted({re.escape(key) for key in table.keys[number]}))
+        elif rule.kind == "assign":
+            keys = b"|".join(sorted(re.escape(key).replace("_", "[_-]?").encode() for key in rule.keys))
             out.append(b"(?i)(?:" + keys + b")" + SIGN + (code or rb"[!-~]{6,128}"))
-        elif rule.kind == layout.URL:
+        elif rule.kind == "url":
             out.append(rb"[a-zA-Z0-9+.-]{1,16}://[^\s:@/\"']{0,64}:[^\s@/\"']{4,128}@")
         else:
             out.append(rb"-----BEGIN [A-Z ]{0,32}PRIVATE KEY-----")

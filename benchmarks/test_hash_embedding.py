@@ -1,4 +1,4 @@
-"""How long does a text take to embed by hashing? Contenders: single, batch, each on every instruction set, and plain.
+"""How long does a text take to embed by hashing? Contenders: single and batch, on every instruction set.
 
 ``python -m benchmarks.bars_kernels`` compares with Node in the same run.
 """
@@ -12,7 +12,6 @@ import pytest
 from benchmarks.kernel_data import DIMENSIONS, TEXT
 
 from tipstaff import kernels
-from tipstaff.kernels.plain import scoring as plain
 
 ROWS = 1000
 SIZES = (60, 200, 2000)
@@ -27,12 +26,6 @@ def text_of(size: int) -> str:
 @pytest.mark.parametrize("size", SIZES)
 def test_single(benchmark: Any, size: int, isa: str) -> None:
     assert len(benchmark(kernels.hash_embed, text_of(size), DIMENSIONS, isa=isa)) == DIMENSIONS
-
-
-@pytest.mark.benchmark(group="embed one text by hashing")
-@pytest.mark.parametrize("size", SIZES)
-def test_plain(benchmark: Any, size: int) -> None:
-    assert len(benchmark(plain.hash_embed, text_of(size), DIMENSIONS)) == DIMENSIONS
 
 
 @pytest.mark.benchmark(group="embed a column of 1000 texts by hashing")

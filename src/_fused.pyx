@@ -37,7 +37,9 @@ cdef extern from "tipstaff/dispatch.hpp" namespace "tipstaff" nogil:
 
 cdef extern from "tipstaff/tasks/query.hpp" namespace "tipstaff" nogil:
     cdef cppclass QueryWords:
-        pass
+        void read(ByteView) noexcept
+        int count() noexcept
+        ByteView span(int) noexcept
 
 cdef extern from "tipstaff/scoring/signs.hpp" namespace "tipstaff" nogil:
     const int64_t max_sign_dimensions
@@ -96,6 +98,26 @@ cdef str encodable(str text):
     except UnicodeEncodeError:
         return text.encode("utf-8", "replace").decode()
     return text
+
+
+def query_words(str text not None):
+    """Return a text's words in lower case: camelCase taken apart, of scripts without spaces pairs of characters.
+
+    Parameters
+    ----------
+    text
+        Its first 8,192 bytes of UTF-8 are read, at most 512 words.
+    """
+    cdef QueryWords words
+    cdef ByteView span
+    cdef int i
+    text = encodable(text)
+    words.read(utf8_view(text))
+    found = []
+    for i in range(words.count()):
+        span = words.span(i)
+        found.append((<const char*> span.data)[:span.size].decode())
+    return found
 
 
 def query_terms(lexicon, str text not None):

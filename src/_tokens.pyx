@@ -76,7 +76,7 @@ def token_features(str text not None, *, isa=None):
     Returns
     -------
     memoryview of int64, shape (55,)
-        Counts in the order of `tipstaff.kernels.plain.tokens.FEATURES`.
+        Counts in the order of ``TokenFeature`` in ``tokens/features.hpp``.
     """
     out = PyByteArray_FromStringAndSize(NULL, token_features_count * 8)
     count(text, isa, <int64_t*> PyByteArray_AS_STRING(out))

@@ -65,7 +65,7 @@ def wordpiece_shape(table):
     Parameters
     ----------
     table
-        Bytes of a table file, a mapped file as a rule; :mod:`tipstaff.kernels.plain.wordpiece` states the layout.
+        Bytes of a table file, a mapped file as a rule; :mod:`tipstaff.kernels.formats.wordpiece` states the layout.
 
     Returns
     -------

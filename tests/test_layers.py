@@ -52,12 +52,8 @@ SUB_STEPS = {
 """The order within the largest rooms: their folders and modules, in the same manner."""
 MOST_MODULES = 20
 """A folder with more modules than this hides what is in it."""
-TWINS = "tipstaff.kernels.plain"
-USES_TWINS = {"tipstaff.guidance.retrieval.fused_index", "tipstaff.guidance.retrieval.query_lexicon"}
-"""These write data that is shipped or stored with words as a twin splits them; the splitter has yet to move to formats."""
 MEMBERS = {
     "tipstaff": set(STEP_OF),
-    "tipstaff.kernels": {"plain"},
     **{f"tipstaff.{room}": {name for names in steps for name in names} for room, steps in SUB_STEPS.items()},
 }
 """Names that are modules where they are imported from these, not what is in them."""
@@ -110,8 +106,6 @@ def wrong(module: str, target: str) -> str:
     here, there = room_of(module), room_of(target)
     if FRONT in {here, there}:
         return ""
-    if target.startswith(TWINS) and not module.startswith(TWINS) and module not in USES_TWINS:
-        return "a twin is a specification, which nothing imports"
     if here == there:
         return wrong_within(here, module, target)
     return misplaced(here, there, STEP_OF)
@@ -149,8 +143,7 @@ def test_imports_run_one_way(path: Path) -> None:
     found = [
         f"{path.relative_to(REPOSITORY)}:{line}: imports {target}: {reason}"
         for line, target in imported(source, module, is_package=path.stem == "__init__")
-        # A compiled module has the signatures of its twin.
-        if (path.suffix != ".pyi" or not target.startswith(TWINS)) and (reason := wrong(module, target))
+        if (reason := wrong(module, target))
     ]
     assert not found, "\n".join(found)
 
@@ -205,12 +198,6 @@ def test_there_are_modules_to_look_at() -> None:
             "from tipstaff.context import compact",
             "tipstaff.context names what is in the room, and is imported from outside alone",
         ),
-        (
-            "tipstaff.guidance.wording.claims",
-            "from tipstaff.kernels.plain.text import word_values",
-            "a twin is a specification, which nothing imports",
-        ),
-        ("tipstaff.kernels.plain.text", "from tipstaff.kernels.plain.scoring import jaccard_pairs", ""),
     ],
 )
 def test_a_wrong_import_is_found(module: str, source: str, expected: str) -> None:

@@ -1,9 +1,7 @@
-"""Which instruction set the kernels run on, that twins have their signatures, and that threads do not interfere."""
+"""Which instruction set the kernels run on, and that threads do not interfere."""
 
 from __future__ import annotations
 
-import importlib
-import inspect
 import os
 import subprocess
 import sys
@@ -12,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from tests.kernels.twins import ISAS, plain_twin, unit_rows
+from tests.kernels.instruction_sets import ISAS, unit_rows
 from tipstaff import kernels
 from tipstaff.kernels import (
     _embedding,
@@ -67,25 +65,9 @@ def test_portable_is_always_there() -> None:
     assert _embedding.isa() == _focus.isa() == _scoring.isa() == _tokens.isa() == _wordpiece.isa() == kernels.isa()
 
 
-@pytest.mark.parametrize("name", kernels.__all__)
-def test_twins_have_the_same_signature(name: str) -> None:
-    native = getattr(importlib.import_module(f"tipstaff.kernels.{kernels._HOMES[name]}"), name)
-    twin = plain_twin(name)
-    try:
-        signatures = [(inspect.signature(native), inspect.signature(twin))]
-    except ValueError:  # the constructor of an extension type says nothing of its parameters; its methods do
-        methods = [one for one, value in vars(twin).items() if not one.startswith("_") and callable(value)]
-        assert methods
-        assert methods == [one for one in methods if hasattr(native, one)]
-        signatures = [
-            (inspect.signature(getattr(native, one)), inspect.signature(getattr(twin, one))) for one in methods
-        ]
-    for one, other in signatures:
-        assert [(p.name, p.kind, p.default) for p in one.parameters.values()] == [
-            (p.name, p.kind, p.default) for p in other.parameters.values()
-        ]
-    assert getattr(kernels, name) is native
-    assert name in dir(kernels)
+def test_every_name_has_a_home() -> None:
+    assert [name for name in kernels.__all__ if getattr(kernels, name).__name__ != name] == []
+    assert dir(kernels) == kernels.__all__ == sorted(kernels.__all__, key=lambda name: (name[0].islower(), name))
 
 
 def test_many_threads_get_the_results_of_one() -> None:

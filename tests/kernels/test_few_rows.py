@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.kernels.twins import ISAS, unit_rows
+from tests.kernels.instruction_sets import ISAS, unit_rows
 from tipstaff.kernels import _scoring
 
 FEW = 2_048

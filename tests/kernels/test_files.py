@@ -1,4 +1,4 @@
-"""Sizes of files: both kernels against each other on every kind of file."""
+"""Sizes of files: against what the operating system says of every kind of file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tipstaff.kernels.plain import files as plain
+from tipstaff.kernels import _files
 
 CONTENTS = {
     "empty": b"",
@@ -37,7 +37,7 @@ def made(folder: Path) -> list[str]:
 
 def test_each_kind_of_file(tmp_path: Path) -> None:
     names = made(tmp_path)
-    sizes, marks = plain.measure_files(tmp_path, names)
+    sizes, marks = _files.measure_files(tmp_path, names)
     found = dict(zip(names, zip(sizes, marks, strict=True), strict=True))
     assert found == {
         "empty": (0, 0),
@@ -59,29 +59,37 @@ def test_each_kind_of_file(tmp_path: Path) -> None:
     }
 
 
-def test_the_native_kernel_agrees(tmp_path: Path) -> None:
-    from tipstaff.kernels import _files
+def of_file(path: Path) -> list[int]:
+    try:
+        about = path.lstat()
+    except OSError:
+        return [-1, 0, 0, 0]
+    return [about.st_size, about.st_mtime_ns, about.st_ctime_ns, about.st_ino]
 
+
+def of_folder(path: Path) -> list[int]:
+    try:
+        about = path.stat()
+    except OSError:
+        return [0, 0, 0, 0]
+    return [about.st_dev, about.st_ino, about.st_mtime_ns, about.st_ctime_ns]
+
+
+def test_times_and_contents(tmp_path: Path) -> None:
     names = made(tmp_path)
-    for some in (names, [], names * 50):
-        assert [list(part) for part in _files.measure_files(tmp_path, some)] == [
-            list(part) for part in plain.measure_files(tmp_path, some)
-        ]
-        assert list(_files.stat_files(tmp_path, some)) == list(plain.stat_files(tmp_path, some))
-        assert list(_files.stat_folders(tmp_path, some)) == list(plain.stat_folders(tmp_path, some))
-        assert _files.stat_folders(tmp_path, some)[:4] != _files.stat_files(tmp_path, some)[:4] or not some
-        for sizes in ([18] * len(some), [max(0, size) for size in plain.measure_files(tmp_path, some)[0]]):
-            assert _files.read_files(tmp_path, some, sizes) == plain.read_files(tmp_path, some, sizes)
+    for kernel, one in ((_files.stat_files, of_file), (_files.stat_folders, of_folder)):
+        for some in (names[:-1], [], names[:-1] * 50):
+            assert list(kernel(tmp_path, some)) == [number for name in some for number in one(tmp_path / name)]
+    sizes = [max(0, size) for size in _files.measure_files(tmp_path, names)[0]]
+    contents = dict(zip(names, _files.read_files(tmp_path, names, sizes), strict=True))
+    assert {name: contents[name] for name in CONTENTS} == CONTENTS
+    assert contents["folder"] is contents["nowhere"] is contents["pipe"] is None
     assert _files.read_files(tmp_path, ["text.py", "link", "binary"], [18, 18, 8]) == [CONTENTS["text.py"]] * 2 + [None]
     assert _files.read_files(tmp_path, [tmp_path / "binary", "pipe", "empty"], [7, 0, 0]) == [b"abc\0def", None, b""]
-    for sizes in ([], [-1]):
-        for reader in (_files.read_files, plain.read_files):
-            with pytest.raises(ValueError, match="size from 0 up"):
-                reader(tmp_path, ["text.py"], sizes)
-    about = (tmp_path / "text.py").stat()
-    found = list(plain.stat_files(tmp_path, ["text.py", "nowhere"]))
-    assert found == [18, about.st_mtime_ns, about.st_ctime_ns, about.st_ino, -1, 0, 0, 0]
-    for kernel in (_files.measure_files, plain.measure_files, _files.stat_files, plain.stat_files):
+    for wrong in ([], [-1]):
+        with pytest.raises(ValueError, match="size from 0 up"):
+            _files.read_files(tmp_path, ["text.py"], wrong)
+    for kernel in (_files.measure_files, _files.stat_files):
         with pytest.raises(ValueError, match="NUL"):
             kernel(tmp_path, ["a\0b"])
         with pytest.raises(OSError, match="nowhere"):
@@ -92,13 +100,10 @@ def test_the_native_kernel_agrees(tmp_path: Path) -> None:
     content=st.binary(max_size=64).map(lambda part: part * 40),
     prefix=st.sampled_from([b"", b"a" * 7_990, b"#" * 2_030]),
 )
-def test_the_native_kernel_agrees_on_any_content(
-    tmp_path_factory: pytest.TempPathFactory, content: bytes, prefix: bytes
-) -> None:
-    from tipstaff.kernels import _files
-
+def test_any_content(tmp_path_factory: pytest.TempPathFactory, content: bytes, prefix: bytes) -> None:
     folder = tmp_path_factory.mktemp("any", numbered=True)
-    (folder / "f").write_bytes(prefix + content + b" DO NOT EDIT")
-    assert [list(part) for part in _files.measure_files(folder, ["f"])] == [
-        list(part) for part in plain.measure_files(folder, ["f"])
-    ]
+    whole = prefix + content + b" DO NOT EDIT"
+    (folder / "f").write_bytes(whole)
+    sizes, marks = _files.measure_files(folder, ["f"])
+    assert list(sizes) == [len(whole)]
+    assert bool(marks[0] & 1) == (b"\0" in whole[:8_000])

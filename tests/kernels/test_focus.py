@@ -1,21 +1,16 @@
-"""The focus scan: native and plain find the same in any text, in linear time."""
+"""The focus scan: every instruction set finds the same in any text, in linear time."""
 
 from __future__ import annotations
 
-import re
 import time
-from pathlib import Path
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.kernels.twins import ISAS
+from tests.kernels.instruction_sets import ISAS
 from tipstaff.kernels import _focus
-from tipstaff.kernels.plain import focus as plain_focus
-from tipstaff.kernels.plain.focus import words as plain_focus_words
 
-HEADERS = Path(__file__).resolve().parents[2] / "native" / "include" / "tipstaff"
 PIECES = (
     "fix", "the", "next", "step", "steps", "to", "plan", "Test", "review", "class", "def ", "Widget", "profile", "Makefile",
     "src", "main", "README", "md", "py", "Node.js", "example.org", "C:\\", "3.14", "load_config", "__init__", "RequestRouter",
@@ -28,10 +23,10 @@ PROSE = "Then the quick brown fox (a plain one) jumps over it, and 'they' went o
 
 
 def both(query: str, *history: str, **options: int) -> tuple[str, bool, tuple[str, ...], tuple[str, ...], int]:
-    plain = plain_focus.focus_scan(query, history, **options)
-    for isa in ISAS:
-        assert _focus.focus_scan(query, history, isa=isa, **options) == plain, isa
-    return plain
+    portable = _focus.focus_scan(query, history, isa="portable", **options)
+    for isa in ISAS[1:]:
+        assert _focus.focus_scan(query, history, isa=isa, **options) == portable, isa
+    return portable
 
 
 @given(TEXTS)
@@ -40,7 +35,7 @@ def both(query: str, *history: str, **options: int) -> tuple[str, bool, tuple[st
 @example(" " * 63 + "a" * 200 + " fix")
 @example("next \n steps\t to " + "x" * 70)
 @example("class " + "Widget is defined here and used in many other places all over the world ")
-def test_native_and_plain_find_the_same(text: str) -> None:
+def test_every_instruction_set_finds_the_same(text: str) -> None:
     both(text)
 
 
@@ -78,11 +73,10 @@ def test_limits_hold(text: str, paths: int, symbols: int) -> None:
     assert len(set(found[3])) == len(found[3])
 
 
-@pytest.mark.parametrize("function", [_focus.focus_scan, plain_focus.focus_scan])
 @pytest.mark.parametrize("options", [{"max_paths": 17}, {"max_paths": -1}, {"max_symbols": 17}])
-def test_limits_out_of_range_are_errors(function: object, options: dict[str, int]) -> None:
+def test_limits_out_of_range_are_errors(options: dict[str, int]) -> None:
     with pytest.raises(ValueError, match="expected 0 to 16 and 0 to 16"):
-        function("x", **options)  # type: ignore[operator]
+        _focus.focus_scan("x", **options)
 
 
 def test_a_long_text_gives_the_same_as_its_pieces_would() -> None:
@@ -118,18 +112,3 @@ def test_d7_no_text_makes_it_slow(text: str) -> None:
     _focus.focus_scan(text, (text,))
     # Quadratic work on 400,000 characters would take minutes.
     assert time.process_time() - start < 10
-
-
-def test_both_know_the_same_words() -> None:
-    header = (HEADERS / "focus/words.hpp").read_text(encoding="utf-8")
-    for name in ("endings", "file_names", "products", "domains", "folders", "brands", "keywords", "openers"):
-        found = re.search(rf"constexpr char {name}\[\] =\s*((?:\s*\"[^\"]*\")+);", header)
-        assert found, name
-        words = "".join(re.findall(r'"([^"]*)"', found[1])).split()
-        assert set(words) == getattr(plain_focus_words, name.upper()), name
-        assert all(len(word) <= plain_focus_words.LONGEST_LISTED for word in words)
-    kinds = dict(re.findall(r'TIPSTAFF_WORD\("(\w+)", (\w+)\)', header))
-    for kind in ("continues", "plans", "changes", "verifies", "defines"):
-        assert {word for word, one in kinds.items() if one == kind} == getattr(
-            plain_focus_words, f"{kind.upper()}_WORDS"
-        )

@@ -1,4 +1,4 @@
-"""Meaning, words and priors fused: every implementation gives the same rules, scores and relevance."""
+"""Meaning, words and priors fused: the rules, scores and relevance of the specification."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.kernels.twins import ISAS
+from tests.kernels.instruction_sets import ISAS
+from tests.specifications import fused as specified
 from tipstaff import StaticEmbedding
 from tipstaff.guidance.retrieval.fused_index import RuleText, fused_index
 from tipstaff.guidance.retrieval.query_lexicon import query_lexicon
 from tipstaff.kernels import _fused
-from tipstaff.kernels.plain import fused as plain
 
 RULES = (
     RuleText("Run the tests before every commit", "Run the tests before every commit", headings=("Testing",)),
@@ -49,20 +49,20 @@ def searches() -> tuple[Any, Any]:
     blob = fused_index(RULES, embedding)
     return (
         _fused.FusedSearch(blob, query_lexicon(), embedding.table),
-        plain.FusedSearch(blob, query_lexicon(), embedding.table),
+        specified.FusedSearch(blob, query_lexicon(), embedding.table),
     )
 
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_the_terms_of_a_text(text: str) -> None:
-    assert _fused.query_terms(query_lexicon(), text) == plain.query_terms(query_lexicon(), text)
+    assert _fused.query_terms(query_lexicon(), text) == specified.query_terms(query_lexicon(), text)
 
 
 @given(st.text(max_size=60))
 @settings(max_examples=200, deadline=None)
 @example("aB漢cD'x ABCd")
 def test_the_terms_of_any_text(text: str) -> None:
-    assert _fused.query_terms(query_lexicon(), text) == plain.query_terms(query_lexicon(), text)
+    assert _fused.query_terms(query_lexicon(), text) == specified.query_terms(query_lexicon(), text)
 
 
 def test_terms_include_what_means_the_same() -> None:
@@ -112,7 +112,7 @@ def test_what_decides() -> None:
     assert native.find("run the tests", query_intents=4, intent_boost=9.0, k=1)[0] == [1]
 
 
-@pytest.mark.parametrize("module", [_fused, plain])
+@pytest.mark.parametrize("module", [_fused, specified])
 def test_what_is_not_an_index_is_refused(module: Any) -> None:
     embedding = StaticEmbedding()
     blob = fused_index(RULES, embedding)
@@ -145,6 +145,6 @@ def test_a_damaged_index_leads_nowhere_else(noise: bytes, at: int) -> None:
 
 def test_no_rules() -> None:
     embedding = StaticEmbedding()
-    for module in (_fused, plain):
+    for module in (_fused, specified):
         search = module.FusedSearch(fused_index((), embedding), query_lexicon(), embedding.table)
         assert search.find("run the tests")[:3] == ([], [], [])

@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.kernels.twins import ISAS, implementations
+from tests.kernels.instruction_sets import ISAS, implementations
 from tests.rule_words import CIRCUMSTANCES, OBJECTS, VERBS
 from tipstaff import StaticEmbedding
 from tipstaff.guidance.retrieval import fused_index as writer
 from tipstaff.guidance.retrieval.fused_index import RuleText, fused_index
 from tipstaff.guidance.retrieval.query_lexicon import query_lexicon
 from tipstaff.kernels import _fused
-from tipstaff.kernels.plain import fused as plain
 
 TASKS = ("Encrypt the invoices at night", "slow queries under load", "Fix the parser", "release it", "x", "")
 
@@ -55,7 +54,6 @@ def test_where_all_rows_are_candidates_the_answer_is_exact(
 @pytest.mark.parametrize("filtered", [False, True])
 def test_few_candidates_find_the_best_and_the_same_everywhere(blobs: tuple[bytes, bytes], filtered: bool) -> None:
     whole, signed = map(search, blobs)
-    twin = search(blobs[1], plain)
     extras = options(len(whole)) if filtered else {}
     shared = 0
     for task in TASKS[:4]:
@@ -65,8 +63,6 @@ def test_few_candidates_find_the_best_and_the_same_everywhere(blobs: tuple[bytes
         scores = dict(zip(*exact, strict=True))
         assert all(scores.get(row, score) == score for row, score in zip(*near[0], strict=True))
         shared += len({*exact[0]} & {*near[0][0]})
-        if task == TASKS[0]:
-            assert twin.find(task, k=5, candidates=160, **extras)[0] == near[0][0]
     assert shared >= 19
 
 
@@ -77,18 +73,7 @@ def test_signs_choose_only_among_many_times_the_rows_that_are_wanted(blobs: tupl
     assert signed.find(TASKS[0], k=0, candidates=8)[0] == []
 
 
-def test_twins_make_the_same_signs() -> None:
-    rng = np.random.default_rng(1)
-    codes = rng.integers(-127, 128, (70, 48)).astype(np.int8)
-    scales = (rng.random(70) / 100).astype(np.float32)
-    scales[3] = 0
-    twin, native = (make(codes, scales, 48) for make in implementations("sign_rows").values())
-    np.testing.assert_allclose(np.asarray(twin[0]), np.asarray(native[0]), rtol=1e-5, atol=1e-9)
-    np.testing.assert_allclose(np.asarray(twin[1]), np.asarray(native[1]), rtol=1e-5)
-    assert bytes(twin[2]) == bytes(native[2])
-
-
-@pytest.mark.parametrize("which", ["plain", "native"])
+@pytest.mark.parametrize("which", ["native"])
 def test_rows_that_do_not_fit_have_no_signs(which: str) -> None:
     make = implementations("sign_rows")[which]
     with pytest.raises(ValueError, match="codes: expected 32 bytes, got 31"):
@@ -102,7 +87,7 @@ def test_rows_that_do_not_fit_have_no_signs(which: str) -> None:
     assert nan is None or np.isfinite(np.asarray(nan[1])).all()
 
 
-@pytest.mark.parametrize("module", [_fused, plain])
+@pytest.mark.parametrize("module", [_fused])
 def test_signs_of_another_number_of_rules_are_refused(blobs: tuple[bytes, bytes], module: Any) -> None:
     for blob, n in ((blobs[0], 630), (blobs[1], 629)):
         broken = blob[:80] + n.to_bytes(4, "little") + blob[84:]

@@ -1,4 +1,4 @@
-"""Hash embeddings: every implementation gives the bits of an independent derivation and of recorded vectors."""
+"""Hash embeddings: every instruction set gives the bits of an independent derivation and of recorded vectors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.kernels.twins import call_all, implementations
+from tests.kernels.instruction_sets import call_all, implementations
 from tests.shared_data import shared_path
 
 # sha256 over the float32 bytes at 64, 128 and 384 dimensions, from `derived` below.
@@ -63,7 +63,7 @@ def test_golden_vectors(text: str) -> None:
     for dimensions in (64, 128, 384):
         for which, vector in call_all("hash_embed", text, dimensions).items():
             assert bytes(vector) == derived(text, dimensions), which
-    digest = hashlib.sha256(b"".join(bytes(implementations("hash_embed")["plain"](text, d)) for d in (64, 128, 384)))
+    digest = hashlib.sha256(b"".join(bytes(implementations("hash_embed")["portable"](text, d)) for d in (64, 128, 384)))
     assert digest.hexdigest() == GOLDEN[text]
 
 
@@ -80,7 +80,7 @@ def test_recorded_vectors_of_the_reference() -> None:
 
 
 @given(st.text(max_size=90), st.integers(1, 200))
-def test_every_implementation_gives_the_same_bits(text: str, dimensions: int) -> None:
+def test_every_instruction_set_gives_the_same_bits(text: str, dimensions: int) -> None:
     assert len({bytes(vector) for vector in call_all("hash_embed", text, dimensions).values()}) == 1
 
 

@@ -1,4 +1,4 @@
-"""Reading tasks: native and plain say the same, to the bit, and an invalid lexicon is refused."""
+"""Reading tasks: letters and words give the same answer, and an invalid lexicon is refused."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tipstaff.guidance.intents.classify import LEXICON, classify_intent
+from tipstaff.guidance.intents.task_words import words_beyond_ascii
 from tipstaff.kernels import _intents
 from tipstaff.kernels.formats.intent_table import (
     CONTROL,
@@ -22,11 +23,9 @@ from tipstaff.kernels.formats.intent_table import (
     make_intent_table,
     read_intent_table,
 )
-from tipstaff.kernels.plain import intents as plain_intents
 
 DATA = LEXICON.read_bytes()
-NATIVE = _intents.TaskReader(DATA)
-PLAIN = plain_intents.TaskReader(DATA)
+READER = _intents.TaskReader(DATA)
 KNOWN = sorted(word for word in read_intent_table(DATA).words if word.isascii())
 BETWEEN = st.sampled_from([" ", " ", " ", "", "-", "_", ".", ". ", ", ", ": ", "\n", "!", "?", ";", "/", "'s ", "\x1c"])
 
@@ -44,33 +43,19 @@ def tasks(draw: st.DrawFn) -> str:
     return draw(st.sampled_from([str, str, str.upper, str.title]))(text)
 
 
-@given(tasks())
+@given(tasks() | st.text(st.characters(max_codepoint=127)))
 @example("")
 @example("\n fix")
 @example("Docs: describe the API")
 @example("deployment pipeline tests")
 @example("investigate and fix the crash")
-def test_native_and_plain_read_ascii_the_same(task: str) -> None:
-    assert NATIVE.read(task) == PLAIN.read(task)
-
-
-@given(st.text(st.characters(max_codepoint=127)))
-def test_any_ascii_is_read_the_same(task: str) -> None:
-    assert NATIVE.read(task) == PLAIN.read(task)
-
-
-@given(
-    st.lists(
-        st.one_of(st.sampled_from([*KNOWN, "修复", "исправ", ",", ":"]), st.from_regex(r"\A[^\W_]+\Z")), max_size=12
-    )
-)
-def test_words_of_any_script_are_read_the_same(words: list[str]) -> None:
-    assert NATIVE.read_words(words) == PLAIN.read_words(words)
+def test_a_task_is_its_words(task: str) -> None:
+    assert READER.read(task) == READER.read_words(words_beyond_ascii(task))
 
 
 @given(st.text())
 def test_beyond_ascii_the_words_are_asked_for(task: str) -> None:
-    assert (NATIVE.read(task) is None) == (PLAIN.read(task) is None) == (not task.isascii())
+    assert (READER.read(task) is None) == (not task.isascii())
     classify_intent(task)
 
 
@@ -84,8 +69,6 @@ def test_damaged_lexicons_are_refused_or_read(junk: bytes, data: st.DataObject) 
         except ValueError:
             continue
         assert reader.read("please fix the crash in the build, and document how to release it") is not None
-    with pytest.raises(ValueError, match="not a valid lexicon"):
-        plain_intents.TaskReader(junk)
 
 
 def test_every_number_that_points_elsewhere_is_refused() -> None:
@@ -145,9 +128,9 @@ def test_what_has_no_room_is_refused(entries: dict[tuple[str, ...], IntentEntry]
 
 def test_a_reader_is_shared_by_threads() -> None:
     task = "please fix the crash in the build, and document how to release it " * 200
-    expected = PLAIN.read(task)
+    expected = READER.read(task)
     found: list[object] = []
-    threads = [threading.Thread(target=lambda: found.extend(NATIVE.read(task) for _ in range(50))) for _ in range(4)]
+    threads = [threading.Thread(target=lambda: found.extend(READER.read(task) for _ in range(50))) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -155,14 +138,14 @@ def test_a_reader_is_shared_by_threads() -> None:
     assert found == [expected] * 200
 
 
-@pytest.mark.parametrize("reader", [NATIVE, PLAIN])
-def test_long_words_are_unknown(reader: _intents.TaskReader) -> None:
+def test_long_words_are_unknown() -> None:
+    reader = READER
     assert reader.read("fix" + "x" * 100) == (10, 0.0)
     assert reader.read_words([]) == (10, 0.0)
 
 
 def test_what_is_no_text_is_refused() -> None:
     with pytest.raises(TypeError):
-        NATIVE.read(None)  # type: ignore[arg-type]
+        READER.read(None)  # type: ignore[arg-type]
     with pytest.raises(TypeError):
         _intents.task_paths(None)  # type: ignore[arg-type]

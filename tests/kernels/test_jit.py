@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.specifications import bulk
 from tipstaff.kernels import jit
-from tipstaff.kernels.plain import bulk
 
 RULES = 5
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.kernels.twins import call_all, implementations
+from tests.kernels.instruction_sets import call_all, implementations
 
 
 def flat(sets: list[set[int]]) -> tuple[np.ndarray, np.ndarray]:

@@ -1,16 +1,18 @@
-"""The text kernels: each against its twin, and both against what they are to say."""
+"""The text kernels: what they say of words, of opposites and of texts that are alike."""
 
 from __future__ import annotations
 
 import struct
 from array import array
-from itertools import accumulate
+from itertools import accumulate, combinations
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.kernels.twins import call_all, implementations
+from tests.kernels.instruction_sets import implementations
+from tipstaff.guidance.wording.claims import claims, opposed
 from tipstaff.guidance.wording.rule_lexicon import lexicon
 from tipstaff.guidance.wording.vocabulary import IRREGULAR_STEMS
 from tipstaff.guidance.wording.word_roles import word_roles
@@ -48,31 +50,30 @@ def column(texts: list[str]) -> tuple[array[int], bytes]:
     return array("i", accumulate(map(len, encoded), initial=0)), b"".join(encoded)
 
 
-def agreed(name: str, *args: object, **options: object) -> object:
-    results = call_all(name, *args, **options)
-    assert results["plain"] == results["native"]
-    return results["plain"]
+def called(name: str, *args: object, **options: object) -> Any:
+    return implementations(name)["native"](*args, **options)
 
 
 @given(_TEXTS)
 def test_a_text_means_the_same_to_both(text: str) -> None:
-    value = agreed("word_values", lexicon(), text)
-    assert agreed("read_words", lexicon(), *column([text]), 10_000) == [
-        (value, agreed("read_words", SMALL, *column([text]), 0)[0][1])  # type: ignore[index]
+    value = called("word_values", lexicon(), text)
+    assert called("read_words", lexicon(), *column([text]), 10_000) == [
+        (value, called("read_words", SMALL, *column([text]), 0)[0][1])  # type: ignore[index]
     ]
 
 
 @given(st.lists(_TEXTS, max_size=8), st.integers(0, 5))
 def test_a_column_is_its_texts(texts: list[str], most: int) -> None:
-    apart = [agreed("read_words", lexicon(), *column([text]), most)[0] for text in texts]  # type: ignore[index]
-    assert agreed("read_words", lexicon(), *column(texts), most) == apart
+    apart = [called("read_words", lexicon(), *column([text]), most)[0] for text in texts]  # type: ignore[index]
+    assert called("read_words", lexicon(), *column(texts), most) == apart
 
 
 @given(st.lists(_RULES | _TEXTS, max_size=12))
-def test_both_find_the_same_pairs(texts: list[str]) -> None:
-    agreed("opposed_texts", lexicon(), *column(texts))
-    for threshold in (0.3, 0.8, 1.0):
-        agreed("alike_texts", lexicon(), *column(texts), threshold, 8, 1_000)
+def test_opposites_are_those_of_claims(texts: list[str]) -> None:
+    pairs, complete = called("opposed_texts", lexicon(), *column(texts))
+    stated = [claims(text) for text in texts]
+    expected = [(i, j) for i, j in combinations(range(len(texts)), 2) if opposed(stated[i], stated[j])]
+    assert not complete or pairs == expected
 
 
 @pytest.mark.parametrize(
@@ -87,24 +88,24 @@ def test_both_find_the_same_pairs(texts: list[str]) -> None:
     ],
 )
 def test_words(text: str, words: str) -> None:
-    assert agreed("read_words", SMALL, *column([text]), 10) == [(agreed("word_values", SMALL, text), words.encode())]
+    assert called("read_words", SMALL, *column([text]), 10) == [(called("word_values", SMALL, text), words.encode())]
 
 
 def test_values_are_joined() -> None:
-    assert agreed("word_values", SMALL, "Never use TLS 1.3") == 13
-    assert agreed("word_values", SMALL, "Don't") == 2
-    assert agreed("word_values", SMALL, "never's user' u'use") == 5  # parts of a word that is not listed
-    assert agreed("word_values", SMALL, "Neverland " * 400) == 0
-    assert agreed("word_values", SMALL, "x " * 400 + "use") == 4
-    assert agreed("read_words", SMALL, *column(["never use"]), 1) == [(1, b"never use")]
+    assert called("word_values", SMALL, "Never use TLS 1.3") == 13
+    assert called("word_values", SMALL, "Don't") == 2
+    assert called("word_values", SMALL, "never's user' u'use") == 5  # parts of a word that is not listed
+    assert called("word_values", SMALL, "Neverland " * 400) == 0
+    assert called("word_values", SMALL, "x " * 400 + "use") == 4
+    assert called("read_words", SMALL, *column(["never use"]), 1) == [(1, b"never use")]
 
 
-def test_stems_are_those_of_the_twin() -> None:
+def test_stems_are_those_of_the_rules() -> None:
     """Two texts of one word are alike if their stems are the same."""
     words = """commits committed committing use used using validate validated stories story ties tie passes pass boxes
     wishes buzzes status analysis glass running runs sing string bring cod coding merging merge merges cancelling cancel
     agreed agree need feed tried sky abc123 toolset controll x-ray""".split()
-    found, complete = agreed("alike_texts", make_lexicon({}, {}), *column(words), 1.0, 1, 10_000)  # type: ignore[misc]
+    found, complete = called("alike_texts", make_lexicon({}, {}), *column(words), 1.0, 1, 10_000)  # type: ignore[misc]
     expected = [
         (i, j)
         for i, one in enumerate(words)
@@ -132,13 +133,13 @@ def test_stems_are_those_of_the_twin() -> None:
 )
 def test_opposites(left: str, right: str, *, opposed: bool) -> None:
     for texts in ([left, right], [right, left]):
-        assert agreed("opposed_texts", lexicon(), *column(texts)) == ([(0, 1)] if opposed else [], True)
+        assert called("opposed_texts", lexicon(), *column(texts)) == ([(0, 1)] if opposed else [], True)
 
 
 def test_a_limit_of_work_stops_the_search() -> None:
     texts = column([f"Never open the {n} door of house {n}" for n in range(5)] + ["Open the 3 door of the moon"])
-    assert agreed("opposed_texts", lexicon(), *texts) == ([(3, 5)], True)
-    assert call_all("opposed_texts", lexicon(), *texts, work_limit=0) == {"plain": ([], False), "native": ([], False)}
+    assert called("opposed_texts", lexicon(), *texts) == ([(3, 5)], True)
+    assert called("opposed_texts", lexicon(), *texts, work_limit=0) == ([], False)
 
 
 def test_equal_texts_do_not_take_quadratic_work() -> None:
@@ -150,7 +151,7 @@ def test_equal_texts_do_not_take_quadratic_work() -> None:
 
 def test_numbers_count_thrice() -> None:
     texts = column(["open port 9000 of the shop", "open port 9001 of the shop", "open port of the shop now"])
-    assert agreed("alike_texts", lexicon(), *texts, 0.4, 8, 10) == ([(0, 2), (1, 2)], True)
+    assert called("alike_texts", lexicon(), *texts, 0.4, 8, 10) == ([(0, 2), (1, 2)], True)
 
 
 def test_what_a_lexicon_holds() -> None:
@@ -160,7 +161,7 @@ def test_what_a_lexicon_holds() -> None:
     assert len(read) == 1_001
     assert read[b"other"] == (0, fnv(b"stem"))
     assert all(read[word.encode()] == (value, fnv(word[:-1].encode())) for word, value in values.items())
-    assert agreed("word_values", made, " ".join(values)) == 1023 << 40
+    assert called("word_values", made, " ".join(values)) == 1023 << 40
     assert fnv(b"") == 0xCBF29CE484222325
     assert fnv(b"foobar") == 0x85944171F73967E8  # of the function's authors
 
@@ -172,10 +173,9 @@ def test_words_that_fit_no_lexicon_are_refused() -> None:
         make_lexicon({"never": 1}, {})
 
 
-@pytest.mark.parametrize("which", ["plain", "native"])
-def test_bad_input_is_refused(which: str) -> None:
+def test_bad_input_is_refused() -> None:
     names = {"read_words": (3,), "opposed_texts": (), "alike_texts": (0.5, 8, 10)}
-    kernels = {name: implementations(name)[which] for name in (*names, "word_values")}
+    kernels = {name: implementations(name)["native"] for name in (*names, "word_values")}
     sound = struct.pack("<8sQ", b"TLX1\r\n\x1a\n", 1) + bytes(40)
     assert kernels["word_values"](sound, "any words") == 0
     for broken in (b"", b"TLX2" + sound[4:], sound[:-1], sound + b"x", sound[:8] + struct.pack("<Q", 3) + bytes(120)):
@@ -203,7 +203,7 @@ def test_bad_input_is_refused(which: str) -> None:
 def test_a_table_without_an_empty_slot_ends_every_search() -> None:
     slot = struct.pack("<24sQQ", b"full", 1, 2)
     full = struct.pack("<8sQ", b"TLX1\r\n\x1a\n", 2) + slot * 2
-    assert agreed("word_values", full, "Full of words") == 1
+    assert called("word_values", full, "Full of words") == 1
 
 
 def test_roles_have_a_bit_each() -> None:

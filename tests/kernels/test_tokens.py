@@ -1,4 +1,4 @@
-"""Token features: every implementation counts the same, and guards see every change."""
+"""Token features: every instruction set counts the same, and guards see every change."""
 
 from __future__ import annotations
 
@@ -13,10 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.kernels.twins import call_all, implementations
+from tests.kernels.instruction_sets import call_all, implementations
 from tipstaff.kernels import _tokens
-from tipstaff.kernels.plain import tokens as plain_tokens
-from tipstaff.kernels.plain.tokens import FEATURES
 
 PARTS = (
     "word/ /  /Camel/HTTP/12/3456789/\n/\r\n/\t\t/----/::/);/rhythm/Русский/ї/ґ/あい/カナ/漢字/한글/😀/é/—/ш\u0301/À/λ/\ud800/ /\0"
@@ -25,12 +23,20 @@ TEXTS = st.one_of(
     st.text(max_size=200),
     st.lists(st.sampled_from(PARTS), max_size=300).map("".join),
 )
-GUARDS = [pytest.param(_tokens.MessageGuard, id="native"), pytest.param(plain_tokens.MessageGuard, id="plain")]
+FEATURES = (
+    "letters letters2 letters3 letters4 letters8 letter_after_space letter_after_mark capitals capitals2 camel "
+    "digits digits2 digits4 spaces spaces2 spaces3 mark_after_space space_after_letter newlines newlines2 "
+    "newline_after_mark tabs tabs2 marks marks2 marks3 repeats3 closing consonants4 "
+    "latin other2 cyrillic cyrillic3 cyrillic5 cyrillic7 cyrillic9 cyrillic_after_space cyrillic_capital "
+    "cyrillic_rare punctuation3 hiragana kana_mixed katakana full_width other3 astral han_e4 han_e5 han hangul_ea "
+    "hangul han_pairs hangul_pairs hangul_after_space kana_pairs"
+).split()
+"""In the order of ``TokenFeature`` in ``tokens/features.hpp``."""
 
 
 def counts(text: str) -> dict[str, int]:
     found = {which: list(values) for which, values in call_all("token_features", text).items()}
-    first = found["plain"]
+    first = found["portable"]
     assert len(first) == len(FEATURES) == 55
     for which, values in found.items():
         differing = [(name, a, b) for name, a, b in zip(FEATURES, first, values, strict=True) if a != b]
@@ -40,7 +46,7 @@ def counts(text: str) -> dict[str, int]:
 
 @settings(max_examples=300, deadline=None)
 @given(TEXTS)
-def test_all_implementations_count_the_same(text: str) -> None:
+def test_every_instruction_set_counts_the_same(text: str) -> None:
     counts(text)
     units = call_all("utf16_units", text)
     assert set(units.values()) == {len(text.encode("utf-16-le", "surrogatepass")) // 2}
@@ -128,10 +134,9 @@ EDITS: dict[str, tuple[Callable[[list[dict[str, Any]]], object], int]] = {
 }
 
 
-@pytest.mark.parametrize("kind", GUARDS)
-def test_a_guard_sees_an_edit_at_any_position_of_a_long_conversation(kind: Any) -> None:
+def test_a_guard_sees_an_edit_at_any_position_of_a_long_conversation() -> None:
     messages = [message for _ in range(12) for message in conversation()]
-    guard = kind()
+    guard = _tokens.MessageGuard()
     guard.record(messages, 0)
     for index, message in enumerate(messages):
         message["note"] = index
@@ -149,11 +154,10 @@ def test_a_guard_sees_an_edit_at_any_position_of_a_long_conversation(kind: Any) 
     assert guard.unchanged(messages) == len(messages)
 
 
-@pytest.mark.parametrize("kind", GUARDS)
 @pytest.mark.parametrize("name", EDITS)
-def test_a_guard_sees_every_edit_in_place(kind: Any, name: str) -> None:
+def test_a_guard_sees_every_edit_in_place(name: str) -> None:
     edit, first = EDITS[name]
-    messages, guard = conversation(), kind()
+    messages, guard = conversation(), _tokens.MessageGuard()
     assert guard.unchanged(messages) == 0
     guard.record(messages, 0)
     assert guard.unchanged(messages) == len(guard) == 4
@@ -163,9 +167,8 @@ def test_a_guard_sees_every_edit_in_place(kind: Any, name: str) -> None:
     assert guard.unchanged(messages) == len(messages) == len(guard)
 
 
-@pytest.mark.parametrize("kind", GUARDS)
-def test_a_guard_takes_up_what_is_appended(kind: Any) -> None:
-    messages, guard = conversation(), kind()
+def test_a_guard_takes_up_what_is_appended() -> None:
+    messages, guard = conversation(), _tokens.MessageGuard()
     guard.record(messages, 0)
     messages.append({"role": "user", "content": "more"})
     assert guard.unchanged(messages) == 4
@@ -174,10 +177,9 @@ def test_a_guard_takes_up_what_is_appended(kind: Any) -> None:
     assert guard.unchanged(tuple(messages)) == 5
 
 
-@pytest.mark.parametrize("kind", GUARDS)
 @pytest.mark.parametrize("odd", [OrderedDict(a=1), {1, 2}, object(), bytearray(b"x"), type("S", (str,), {})("s")])
-def test_what_cannot_be_watched_counts_as_changed(kind: Any, odd: object) -> None:
-    messages, guard = [{"role": "user", "content": "a"}, {"role": "user", "content": [odd]}], kind()
+def test_what_cannot_be_watched_counts_as_changed(odd: object) -> None:
+    messages, guard = [{"role": "user", "content": "a"}, {"role": "user", "content": [odd]}], _tokens.MessageGuard()
     guard.record(messages, 0)
     assert guard.unchanged(messages) == 1
     guard.record(messages, 1)
@@ -187,14 +189,13 @@ def test_what_cannot_be_watched_counts_as_changed(kind: Any, odd: object) -> Non
     assert guard.unchanged(messages) == 2
 
 
-@pytest.mark.parametrize("kind", GUARDS)
-def test_a_guard_bears_any_depth_and_any_misuse(kind: Any) -> None:
+def test_a_guard_bears_any_depth_and_any_misuse() -> None:
     deep: dict[str, Any] = {}
     inner = deep
     for _ in range(5000):
         inner["x"] = {}
         inner = inner["x"]
-    guard = kind()
+    guard = _tokens.MessageGuard()
     guard.record([deep], 0)
     assert guard.unchanged([deep]) == 0
     with pytest.raises(ValueError, match="start: expected 0 to 1, got 2"):

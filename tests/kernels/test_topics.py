@@ -1,20 +1,22 @@
-"""Words that tasks have in common with topics: native and plain find the same, and what guidance reads of a task."""
+"""Words that tasks have in common with topics: those that guidance reads of a task."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.kernels.twins import call_all, implementations
 from tipstaff.guidance.wording.claims import task_words, topic_words
 from tipstaff.guidance.wording.rule_lexicon import lexicon
 from tipstaff.guidance.wording.vocabulary import IRREGULAR_STEMS
 from tipstaff.guidance.wording.word_roles import FUNCTION_WORDS
+from tipstaff.kernels import _intents
 from tipstaff.kernels.formats import roles
 from tipstaff.kernels.formats.lexicon import fnv
 
-READERS = [made(lexicon(), roles.FUNCTION) for made in implementations("TopicWords").values()]
+READER = _intents.TopicWords(lexicon(), roles.FUNCTION)
 _PIECES = (
     *sorted(FUNCTION_WORDS),
     *sorted(IRREGULAR_STEMS),
@@ -28,15 +30,11 @@ TEXTS = st.lists(st.sampled_from(_PIECES), max_size=80).map(" ".join) | st.lists
 
 
 def hashes(stems: list[str] | frozenset[str]) -> bytes:
-    found = call_all("stem_hashes", stems)
-    assert found["native"] == found["plain"]
-    return bytes(found["native"])
+    return _intents.stem_hashes(stems)
 
 
 def shared(task: str, topics: list[bytes], most: int = 4) -> list[str] | None:
-    native, plain = (reader.shared(task, topics, most) for reader in READERS)
-    assert native == plain
-    return plain  # type: ignore[no-any-return]
+    return READER.shared(task, topics, most)
 
 
 @settings(deadline=None)
@@ -74,24 +72,19 @@ def test_the_last_word_of_a_stem_is_at_the_position_of_the_first() -> None:
 def test_reasons_say_what_is_shared(task: str, found: list[tuple[str, float, str]]) -> None:
     topics = [hashes(topic_words(rule)) for rule, _, _ in found]
     cosines, shown = [cosine for _, cosine, _ in found], [more for _, _, more in found]
-    native, plain = (reader.reasons(task, topics, cosines, shown) for reader in READERS)
     words = shared(task, topics)
     assert words is not None
-    assert (
-        native
-        == plain
-        == [
-            f"meaning {int(cosine * 100 + 0.5) / 100:.2f}{more}" + (f"; shares {words[i]}" if words[i] else "")
-            for i, (_, cosine, more) in enumerate(found)
-        ]
-    )
+    assert READER.reasons(task, topics, cosines, shown) == [
+        f"meaning {int(cosine * 100 + 0.5) / 100:.2f}{more}" + (f"; shares {words[i]}" if words[i] else "")
+        for i, (_, cosine, more) in enumerate(found)
+    ]
 
 
 @settings(deadline=None)
 @given(st.text())
 def test_beyond_ascii_nobody_answers(text: str) -> None:
     assert (shared(text, [hashes(["test"])]) is None) == (not text.isascii())
-    assert all((reader.reasons(text, [], [], []) is None) == (not text.isascii()) for reader in READERS)
+    assert (READER.reasons(text, [], [], []) is None) == (not text.isascii())
 
 
 @settings(deadline=None)
@@ -101,11 +94,10 @@ def test_stems_have_the_hashes_of_the_lexicon(stems: list[str]) -> None:
     assert hashes(stems) == expected
 
 
-@pytest.mark.parametrize("made", implementations("TopicWords").values(), ids=implementations("TopicWords"))
-def test_what_is_no_lexicon_and_no_topic_is_refused(made: type) -> None:
+def test_what_is_no_lexicon_and_no_topic_is_refused() -> None:
     with pytest.raises(ValueError, match="lexicon: not a valid lexicon"):
-        made(b"TLX1", 1)
-    reader = made(lexicon(), roles.FUNCTION)
+        _intents.TopicWords(b"TLX1", 1)
+    reader: Any = READER
     with pytest.raises(ValueError, match="hashes of 8 bytes each, got 7 bytes"):
         reader.shared("tests", [bytes(7)])
     with pytest.raises(TypeError):

@@ -1,4 +1,4 @@
-"""The most similar of many texts: both implementations against the definition, over histories."""
+"""The most similar of many texts: against the definition, over histories."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.kernels.twins import implementations
+from tipstaff.kernels import WordSets
 
-MAKERS = implementations("WordSets")
 WORDS = st.sampled_from(
     ["a", "B", "b", "alpha", "ALPHA", "x_1", "日本", "naïve", "𝔘nicode", "a_word_of_many_letters", "!!", "-"]
 )
@@ -46,11 +45,10 @@ def best(
     return found
 
 
-@pytest.mark.parametrize("which", MAKERS)
 @settings(deadline=None)
 @given(steps=STEPS, threshold=st.sampled_from([0.3, 0.5, 2 / 3, 1.0]))
-def test_histories(which: str, steps: list[tuple[Any, ...]], threshold: float) -> None:
-    index = MAKERS[which](threshold)
+def test_histories(steps: list[tuple[Any, ...]], threshold: float) -> None:
+    index = WordSets(threshold)
     sets: list[tuple[set[str], int] | None] = []
     for name, *arguments in steps:
         if name in {"set_mark", "remove"}:
@@ -81,10 +79,9 @@ def test_histories(which: str, steps: list[tuple[Any, ...]], threshold: float) -
     assert len(index) == len(sets)
 
 
-@pytest.mark.parametrize("which", MAKERS)
-def test_many_texts_with_common_and_rare_words(which: str) -> None:
+def test_many_texts_with_common_and_rare_words() -> None:
     # Enough of them that the order of words is made again several times.
-    index = MAKERS[which](0.5)
+    index = WordSets(0.5)
     texts = [f"the rule {i % 7} says check part{i % 31} before step{i}" for i in range(700)]
     for number, text in enumerate(texts):
         assert index.add(text, number) == number
@@ -93,9 +90,8 @@ def test_many_texts_with_common_and_rare_words(which: str) -> None:
         assert index.find(texts[number], number + 1, 10_000)[0] != number
 
 
-@pytest.mark.parametrize("which", MAKERS)
-def test_a_word_asked_for_and_not_taken_in_is_forgotten(which: str) -> None:
-    index = MAKERS[which](0.5)
+def test_a_word_asked_for_and_not_taken_in_is_forgotten() -> None:
+    index = WordSets(0.5)
     index.add("one two")
     for number in range(1000):
         assert index.find(f"new{number} words{number}") == (-1, 0.0)
@@ -105,12 +101,11 @@ def test_a_word_asked_for_and_not_taken_in_is_forgotten(which: str) -> None:
     assert index.find("three") == (1, 1.0)
 
 
-@pytest.mark.parametrize("which", MAKERS)
-def test_bad_input_is_refused(which: str) -> None:
+def test_bad_input_is_refused() -> None:
     for threshold in (0.0, -1.0, 1.5, float("nan")):
         with pytest.raises(ValueError, match="threshold"):
-            MAKERS[which](threshold)
-    index = MAKERS[which](0.5)
+            WordSets(threshold)
+    index: Any = WordSets(0.5)
     with pytest.raises(TypeError, match="expected str, got bytes"):
         index.add(b"x")
     with pytest.raises(UnicodeEncodeError):

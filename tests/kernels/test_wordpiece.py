@@ -1,4 +1,4 @@
-"""Word-piece embeddings: every implementation gives the same bits, and those of an independent derivation."""
+"""Word-piece embeddings: every instruction set gives the same bits, and those of an independent derivation."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.kernels.twins import ISAS, call_all, implementations
+from tests.kernels.instruction_sets import ISAS, call_all, implementations
 from tests.kernels.wordpiece_tables import pieces, rows, table
 from tipstaff.kernels import _wordpiece
-from tipstaff.kernels.plain import wordpiece as plain_wordpiece
 
 TEXTS = (
     "",
@@ -62,11 +61,11 @@ def column(texts: list[str], *, large: bool = False) -> tuple[np.ndarray, bytes]
 
 
 def same_bits(name: str, *args: Any) -> bytes:
-    """Return the one result that all implementations give."""
+    """Return the one result that all instruction sets give."""
     results = {which: bytes(result) for which, result in call_all(name, *args).items()}
     assert len(set(results.values())) == 1, sorted(results)
-    assert len(results) == len(ISAS) + 1
-    return results["plain"]
+    assert len(results) == len(ISAS)
+    return results["portable"]
 
 
 @pytest.mark.parametrize("text", ["fix auth issue", "secrets vault testing", "servers http 2 ab", "authing"])
@@ -80,8 +79,6 @@ def test_a_vector_is_the_sum_of_its_rows(text: str, dimensions: int) -> None:
 def test_every_instruction_set_gives_the_same_bits(text: str) -> None:
     for dimensions in (16, 48, 80, 256):
         same_bits("wordpiece_embed", table(dimensions), text)
-    splits = call_all("wordpiece_split", table(), text)
-    assert splits["plain"] == splits["native"]
 
 
 @given(st.text() | st.text("aQz09'ñß漢ДΣ HT\ud800_-", max_size=400))
@@ -257,13 +254,10 @@ def test_blending_adds_headings() -> None:
     expected = base + np.float32(0.3) * others[positions]
     lengths = np.linalg.norm(expected, axis=1, keepdims=True)
     expected = expected / np.where(lengths > 0, lengths, 1)
-    results = []
     for blend in implementations("blend_rows").values():
         out = base.copy()
         blend(out, others, positions, 0.3, 32)
         np.testing.assert_allclose(out, expected, atol=1e-6)
-        results.append(out.tobytes())
-    assert results[0] == results[1]
     assert not expected[5].any()
 
 
@@ -285,8 +279,6 @@ def test_blending_refuses_what_does_not_fit() -> None:
 def test_unknown_instruction_sets_are_errors() -> None:
     with pytest.raises(ValueError, match="'mmx' is not one"):
         _wordpiece.wordpiece_embed(table(), "x", isa="mmx")
-    with pytest.raises(ValueError, match="'mmx' is not one"):
-        plain_wordpiece.wordpiece_embed(table(), "x", isa="mmx")
 
 
 def test_many_threads_get_the_results_of_one() -> None:

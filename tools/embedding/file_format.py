@@ -1,4 +1,4 @@
-"""Writes the file that the wheel ships; `tipstaff.kernels.plain.wordpiece` states its layout."""
+"""Writes the file that the wheel ships; `tipstaff.kernels.formats.wordpiece` states its layout."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import xxhash
 
+from tipstaff.kernels.formats.wordpiece import HEADER, MAGIC, VERSION
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MAGIC: Final = b"\x89TWP\r\n\x1a\n"
-VERSION: Final = 1
-HEADER: Final = 128
 _FNV_PRIME: Final = 0x100000001B3
 _SEEDS: Final = (0xCBF29CE484222325, 0x84222325CBF29CE4)
 _MASK: Final = 2**64 - 1

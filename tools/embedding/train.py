@@ -113,14 +113,14 @@ def evaluate(table: Path, paths: list[Path]) -> dict[str, dict[str, tuple[float,
 
 
 def write_golden(path: Path) -> None:
-    """Write what the table makes of some texts, by the plain implementation."""
-    from tipstaff.kernels.plain import wordpiece as plain_wordpiece
+    """Write what the table makes of some texts, by the portable instructions."""
+    from tipstaff.kernels import wordpiece_embed, wordpiece_split
 
     table = path.read_bytes()
     cases: list[dict[str, Any]] = []
     for text in GOLDEN_TEXTS:
-        vector = np.asarray(plain_wordpiece.wordpiece_embed(table, text))
-        pieces = plain_wordpiece.wordpiece_split(table, text)
+        vector = np.asarray(wordpiece_embed(table, text, isa="portable"))
+        pieces = wordpiece_split(table, text)
         cases.append({"text": text, "pieces": pieces, "vector": vector.tobytes().hex()})
     GOLDEN.write_text(json.dumps({"cases": cases}, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 

@@ -3,7 +3,7 @@
     python -m tools.tokens.fit WORK [--pin]
 
 WORK is a folder for what is fetched. Documents are cut out of the packages of ``sources.tsv``, counted by the real
-vocabularies, and the sums of weighted features (`tipstaff.kernels.plain.tokens`) are fitted to the counts: least
+vocabularies, and the sums of weighted features (``tokens/features.hpp``) are fitted to the counts: least
 absolute relative errors, by re-weighted least squares, each kind of text weighing the same, such that more text never
 costs less. A package is on one side with all it holds. Scripts and languages follow (`tools.tokens.scripts`).
 Needs ``pip install tokenizers==0.23.3`` beside the project.

@@ -32,9 +32,8 @@ NumPy array, an Arrow buffer, a slice of a mapped file at whatever alignment. Re
 ``numpy.asarray`` takes without a copy. Nothing here imports NumPy. The kernels release the GIL, hold no state that
 changes, and may be called from any number of threads; :class:`WordSets` alone is an object that grows.
 
-Each has a twin of the same name and signature in :mod:`tipstaff.kernels.plain`: readable Python that states what the
-compiled one does. Tests hold the two together; nothing in the package imports the twins, but for the compiled modules'
-stubs. What both sides and other rooms need (byte layouts, tables of words) is in :mod:`tipstaff.kernels.formats`.
+What compiled code and Python share (byte layouts, how texts are read) is in :mod:`tipstaff.kernels.formats`; readable
+specifications of some kernels are with the tests.
 
 The kernels exist for several instruction sets and the best that the processor runs is chosen once, at import.
 ``TIPSTAFF_ISA`` overrides it (``portable``, ``avx2``, ``avx512``, ``avx512_vnni``, ``neon_dot``), and the keyword
@@ -57,7 +56,7 @@ if TYPE_CHECKING:
     )
     from tipstaff.kernels._files import measure_files, read_files, stat_files, stat_folders
     from tipstaff.kernels._focus import focus_scan
-    from tipstaff.kernels._fused import FusedSearch, query_terms, sign_rows
+    from tipstaff.kernels._fused import FusedSearch, query_terms, query_words, sign_rows
     from tipstaff.kernels._intents import TaskReader, TopicWords, stem_hashes, task_paths
     from tipstaff.kernels._scoring import (
         Int8Rows,
@@ -100,6 +99,7 @@ __all__ = [
     "opposed_texts",
     "quantize_rows",
     "query_terms",
+    "query_words",
     "read_files",
     "read_words",
     "score_topk_f32",
@@ -142,6 +142,7 @@ _HOMES: Final = {
     "opposed_texts": "_text",
     "quantize_rows": "_scoring",
     "query_terms": "_fused",
+    "query_words": "_fused",
     "read_files": "_files",
     "read_words": "_text",
     "score_topk_f32": "_scoring",

@@ -1,6 +1,16 @@
-# The signatures are those of the twins, which tests hold the compiled module to.
-from tipstaff.kernels.plain.scoring import available_isas as available_isas
-from tipstaff.kernels.plain.scoring import hash_embed as hash_embed
-from tipstaff.kernels.plain.scoring import hash_embed_batch as hash_embed_batch
-from tipstaff.kernels.plain.scoring import hash_embed_into as hash_embed_into
-from tipstaff.kernels.plain.scoring import isa as isa
+from typing_extensions import Buffer
+
+def isa() -> str: ...
+def available_isas() -> tuple[str, ...]: ...
+def hash_embed(text: str, dimensions: int = 384, *, isa: str | None = None) -> memoryview[float]: ...
+def hash_embed_into(text: str, out: Buffer, *, isa: str | None = None) -> None: ...
+def hash_embed_batch(
+    offsets: Buffer,
+    data: Buffer,
+    n_rows: int,
+    dimensions: int,
+    out: Buffer,
+    *,
+    large_offsets: bool = False,
+    isa: str | None = None,
+) -> None: ...

@@ -1,4 +1,5 @@
-# The signatures are those of the twins, which tests hold the compiled module to.
-from tipstaff.kernels.plain.focus.scanner import focus_scan as focus_scan
-from tipstaff.kernels.plain.scoring import available_isas as available_isas
-from tipstaff.kernels.plain.scoring import isa as isa
+def isa() -> str: ...
+def available_isas() -> tuple[str, ...]: ...
+def focus_scan(
+    query: str, history: tuple[str, ...] = (), *, max_paths: int = 6, max_symbols: int = 8, isa: str | None = None
+) -> tuple[str, bool, tuple[str, ...], tuple[str, ...], int]: ...

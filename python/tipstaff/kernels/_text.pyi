@@ -1,6 +1,11 @@
-# The signatures are those of the twins, which tests hold the compiled module to.
-from tipstaff.kernels.plain.text import alike_texts as alike_texts
-from tipstaff.kernels.plain.text import join_pieces as join_pieces
-from tipstaff.kernels.plain.text import opposed_texts as opposed_texts
-from tipstaff.kernels.plain.text import read_words as read_words
-from tipstaff.kernels.plain.text import word_values as word_values
+from typing_extensions import Buffer
+
+def word_values(lexicon: Buffer, text: str) -> int: ...
+def read_words(lexicon: Buffer, offsets: Buffer, data: Buffer, max_words: int) -> list[tuple[int, bytes]]: ...
+def opposed_texts(
+    lexicon: Buffer, offsets: Buffer, data: Buffer, *, work_limit: int | None = None
+) -> tuple[list[tuple[int, int]], bool]: ...
+def alike_texts(
+    lexicon: Buffer, offsets: Buffer, data: Buffer, threshold: float, max_words: int, max_pairs: int
+) -> tuple[list[tuple[int, int]], bool]: ...
+def join_pieces(pieces: list[tuple[str, int, int]]) -> str: ...

@@ -1,8 +1,19 @@
-# The signatures are those of the twins, which tests hold the compiled module to.
-from tipstaff.kernels.plain.scoring import available_isas as available_isas
-from tipstaff.kernels.plain.scoring import isa as isa
-from tipstaff.kernels.plain.wordpiece import blend_rows as blend_rows
-from tipstaff.kernels.plain.wordpiece import wordpiece_embed as wordpiece_embed
-from tipstaff.kernels.plain.wordpiece import wordpiece_embed_batch as wordpiece_embed_batch
-from tipstaff.kernels.plain.wordpiece import wordpiece_shape as wordpiece_shape
-from tipstaff.kernels.plain.wordpiece import wordpiece_split as wordpiece_split
+from typing_extensions import Buffer
+
+def isa() -> str: ...
+def available_isas() -> tuple[str, ...]: ...
+def wordpiece_shape(table: Buffer) -> tuple[int, int]: ...
+def wordpiece_split(table: Buffer, text: str) -> list[str]: ...
+def wordpiece_embed(table: Buffer, text: str, *, isa: str | None = None) -> memoryview[float]: ...
+def wordpiece_embed_batch(
+    table: Buffer,
+    offsets: Buffer,
+    data: Buffer,
+    n_rows: int,
+    out: Buffer,
+    *,
+    lengths: Buffer | None = None,
+    large_offsets: bool = False,
+    isa: str | None = None,
+) -> None: ...
+def blend_rows(rows: Buffer, others: Buffer, positions: Buffer, weight: float, dimensions: int) -> None: ...

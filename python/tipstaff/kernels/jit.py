@@ -1,8 +1,7 @@
 """Numba kernels for bulk work over columns: compiled at first use, and cached on disk.
 
-Each has a plain twin of the same name in `tipstaff.kernels.plain.bulk`, which says what it does. Importing this
-module imports Numba (about 0.25 s): import it inside the function that needs it. Random numbers come from a
-counter-based generator of our own (SplitMix64), so results are the same on every machine and with the twin.
+Importing this module imports Numba (about 0.25 s): import it inside the function that needs it. Random numbers come
+from a counter-based generator of our own (SplitMix64), so results are the same on every machine.
 """
 
 from __future__ import annotations
@@ -47,7 +46,14 @@ def rule_counts(
     violated: Any,
     corrected: Any,
 ) -> Any:
-    """Count runs by rule: int64 ``(n_rules, 6)``; see the twin."""
+    """Count runs by rule.
+
+    Returns
+    -------
+    numpy.ndarray
+        int64 ``(n_rules, 6)``: runs in which the rule was relevant (named, given or broken), given, given and not
+        broken, broken, broken with every violation put right; and violations.
+    """
     counts = np.zeros((n_rules, 6), dtype=np.int64)
     given = np.full(n_rules, -1, dtype=np.int64)
     broken = np.full(n_rules, -1, dtype=np.int64)
@@ -90,7 +96,7 @@ def simulate_sequential(
     boundary_win: Any, boundary_lose: Any, control_rate: float, treatment_rate: float, pairs: int, min_runs: int,
     experiments: int, seed: int,
 ) -> Any:  # fmt: skip
-    """Return int64 ``(experiments, 2)``: decision and runs in each arm at which it fell; see the twin."""
+    """Return int64 ``(experiments, 2)``: decision and runs in each arm at which it fell."""
     out = np.zeros((experiments, 2), dtype=np.int64)
     control = np.uint64(control_rate * 4294967296.0)
     treatment = np.uint64(treatment_rate * 4294967296.0)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tipstaff.context.tokens.estimator import VOCABULARIES, TokenEstimator
 from tipstaff.context.tokens.token_weights import TOKEN_WEIGHTS
 from tipstaff.errors import ConfigError
-from tipstaff.kernels.plain.tokens import FEATURES
+from tipstaff.kernels import token_features
 
 # Texts written for this test, with their tokens by (claude, cl100k, o200k).
 COUNTED = {
@@ -41,7 +41,7 @@ def test_estimates_are_near_real_counts(kind: str, index: int) -> None:
 def test_there_is_a_weight_for_each_feature() -> None:
     assert set(VOCABULARIES) == {"claude", "cl100k", "o200k"}
     for weights in TOKEN_WEIGHTS.values():
-        assert len(weights) == len(FEATURES)
+        assert len(weights) == len(token_features(""))
 
 
 def test_the_stated_errors_meet_the_bars() -> None:

@@ -23,7 +23,6 @@ from tipstaff.errors import EmbeddingFileError, TipstaffError
 from tipstaff.guidance.embeddings.hash_embedding import Embedding, HashEmbedding
 from tipstaff.guidance.embeddings.static_embedding import StaticEmbedding
 from tipstaff.kernels import _wordpiece
-from tipstaff.kernels.plain import wordpiece as plain_wordpiece
 
 FILE = Path(str(files("tipstaff") / "data" / "static_embedding.bin"))
 GOLDEN = json.loads(Path(__file__).with_name("static_embedding_golden.json").read_text(encoding="utf-8"))["cases"]
@@ -44,7 +43,6 @@ def test_golden_vectors(case: dict[str, object], embedding: StaticEmbedding) -> 
     table = FILE.read_bytes()
     for isa in _wordpiece.available_isas():
         assert bytes(_wordpiece.wordpiece_embed(table, text, isa=isa)) == expected, isa
-    assert bytes(plain_wordpiece.wordpiece_embed(table, text)) == expected
     assert embedding.embed(text).tobytes() == expected
     assert embedding.pieces(text) == case["pieces"]
 

@@ -1,5 +1,5 @@
 // The index of rules by meaning, words and priors, one blob that is written when rules are compiled, and how a task is read
-// for it; fused_find.hpp searches it. tipstaff/kernels/plain/fused.py states the same in Python,
+// for it; fused_find.hpp searches it. tests/specifications/fused.py states the same in Python,
 // tipstaff.guidance.retrieval.fused_index writes the blob.
 #ifndef TIPSTAFF_SCORING_FUSED_HPP
 #define TIPSTAFF_SCORING_FUSED_HPP

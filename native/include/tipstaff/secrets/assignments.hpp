@@ -1,6 +1,6 @@
 // Reading an assignment from the name that calls something a secret to the value it is given.
 //
-// `tipstaff.kernels.plain.assignments` says the same in Python. Reaches are bounded, nothing goes back.
+// Reaches are bounded, nothing goes back.
 #ifndef TIPSTAFF_SECRETS_ASSIGNMENTS_HPP
 #define TIPSTAFF_SECRETS_ASSIGNMENTS_HPP
 

@@ -1,6 +1,6 @@
 // Values in tables that a name in a cell announces: Markdown, CSV, what database clients print.
 //
-// `tipstaff.kernels.plain.secrets.cells` says the same in Python. The cell to the right of the name is looked at, and the
+// The cell to the right of the name is looked at, and the
 // column below it, over a bounded stretch.
 #ifndef TIPSTAFF_SECRETS_CELLS_HPP
 #define TIPSTAFF_SECRETS_CELLS_HPP

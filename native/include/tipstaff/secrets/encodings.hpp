@@ -1,6 +1,6 @@
 // Reading what is encoded within a text: stretches with percent or JSON escapes, and base64 of text.
 //
-// `tipstaff.kernels.plain.encodings` says the same in Python. Each byte is decoded once, into room that is given.
+// Each byte is decoded once, into room that is given.
 #ifndef TIPSTAFF_SECRETS_ENCODINGS_HPP
 #define TIPSTAFF_SECRETS_ENCODINGS_HPP
 

@@ -1,6 +1,4 @@
 // The name around a word that was found, its parts, and what is before it.
-//
-// `tipstaff.kernels.plain.names` says the same in Python.
 #ifndef TIPSTAFF_SECRETS_NAMES_HPP
 #define TIPSTAFF_SECRETS_NAMES_HPP
 

@@ -1,7 +1,7 @@
 // The secrets scanner: a table of rules, and one walk over a text.
 //
 // The table may be anywhere, in a file or a section of an image, and holds offsets alone;
-// `tipstaff.kernels.plain.secret_table` states its layout. Nothing here allocates, throws or keeps state.
+// `tipstaff.kernels.formats.secret_table` states its layout. Nothing here allocates, throws or keeps state.
 //
 //   Table table;
 //   if (Table::open(bytes, size, &table) != Fault::none) ...

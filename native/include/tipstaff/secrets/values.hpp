@@ -1,6 +1,6 @@
 // How an assigned value is judged: is it a secret, or a placeholder, a reference, a name?
 //
-// `tipstaff.kernels.plain.values` says the same in Python. Everything is linear in the value.
+// Everything is linear in the value.
 #ifndef TIPSTAFF_SECRETS_VALUES_HPP
 #define TIPSTAFF_SECRETS_VALUES_HPP
 

@@ -1,6 +1,6 @@
 // What the clauses of a text say: each a polarity about a topic.
 //
-// tipstaff/kernels/plain/clauses.py states the same in Python, and what the roles mean.
+// kernels/formats/clauses.py states the same in Python, and what the roles mean.
 #ifndef TIPSTAFF_SIMILARITY_CLAUSES_HPP
 #define TIPSTAFF_SIMILARITY_CLAUSES_HPP
 

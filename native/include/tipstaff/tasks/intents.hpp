@@ -1,6 +1,6 @@
 // What kind of work a task asks for, read word by word over a compiled lexicon.
 //
-// tipstaff/kernels/plain/intents.py states the same in Python, tipstaff/kernels/formats/intent_table.py writes the lexicon.
+// kernels/formats/intent_table.py writes the lexicon.
 // Linear in the text; nothing is allocated.
 #ifndef TIPSTAFF_TASKS_INTENTS_HPP
 #define TIPSTAFF_TASKS_INTENTS_HPP

@@ -1,7 +1,6 @@
 // The files, folders and modules that a task names: paths as far as a scope can be compared with them.
 //
-// tipstaff/kernels/plain/paths.py states the same in Python. For ASCII the two agree to the letter; beyond it, what is a
-// letter is defined in letters.hpp. Linear in the text; nothing is allocated.
+// kernels/formats/task_text.py does the same in Python for texts beyond ASCII. Linear in the text; nothing is allocated.
 #ifndef TIPSTAFF_TASKS_PATHS_HPP
 #define TIPSTAFF_TASKS_PATHS_HPP
 

@@ -1,7 +1,7 @@
 // What a task asks for, in words: its content words, the terms by which rules are looked up, and the fields of work.
 //
 // A lexicon (tipstaff/text/words.hpp) says of a word, or of two or three with spaces between them, which term it is and,
-// in its value, what it does. tipstaff/kernels/plain/fused.py states the same in Python.
+// in its value, what it does. kernels/formats/fused.py has the same bits for who writes it.
 #ifndef TIPSTAFF_TASKS_QUERY_HPP
 #define TIPSTAFF_TASKS_QUERY_HPP
 

@@ -1,8 +1,7 @@
 // The words that say what a task is about, and those of them that a topic has too.
 //
 // A topic is the hashes of its stems, uint64 each. A task's words are those of its beginning that are no words of the
-// grammar; a single letter, which is most often a name, says nothing either. tipstaff/kernels/plain/topics.py states the
-// same in Python.
+// grammar; a single letter, which is most often a name, says nothing either.
 #ifndef TIPSTAFF_TASKS_WORDS_HPP
 #define TIPSTAFF_TASKS_WORDS_HPP
 

@@ -1,7 +1,7 @@
 // Words of a text in lower case, what a lexicon says of them, and their stems.
 //
 // A text is ASCII, or UTF-8 whose words were set apart and lowered before: bytes above 127 are
-// letters here. tipstaff/kernels/plain/text.py states the same in Python.
+// letters here.
 #ifndef TIPSTAFF_TEXT_WORDS_HPP
 #define TIPSTAFF_TEXT_WORDS_HPP
 

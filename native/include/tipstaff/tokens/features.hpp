@@ -5,7 +5,7 @@
 // "and" of masks and shifted masks: the letters that have seven letters before them, the spaces after
 // a letter. So the number of tokens is fitted by a piecewise linear function of the lengths of words,
 // runs of spaces and the rest. Eight blocks' masks are one or two vectors, so shifting, "and" and
-// counting are done for all of them at once. kernels/plain/tokens.py says the same in Python.
+// counting are done for all of them at once.
 #ifndef TIPSTAFF_TOKENS_FEATURES_HPP
 #define TIPSTAFF_TOKENS_FEATURES_HPP
 
@@ -18,7 +18,6 @@
 
 namespace tipstaff {
 
-// In the order of FEATURES in kernels/plain/tokens.py.
 enum class TokenFeature : int {
   letters, letters2, letters3, letters4, letters8, letter_after_space, letter_after_mark,
   capitals, capitals2, camel, digits, digits2, digits4,

@@ -1,6 +1,6 @@
 """An estimate of tokens that knows scripts, languages, words and code, fitted to vocabularies: sums of 55 counts.
 
-What is counted is in :mod:`tipstaff.kernels.plain.tokens`; the weights and their errors on unseen texts are in
+What is counted is in ``tokens/features.hpp`` (native); the weights and their errors on unseen texts are in
 :mod:`tipstaff.context.tokens.token_weights` and :mod:`tipstaff.context.tokens.script_weights`, which ``tools/tokens``
 writes. What follows a text never makes it cheaper, in any script.
 """

@@ -12,7 +12,7 @@ r"""The language of shapes: a small, bounded part of regular expressions that is
 
 Since nothing that was taken is given back, a shape is matched in one walk over the text, and means the same as a
 regular expression with possessive repeats and atomic groups. A shape is compiled to a few bytes that the native matcher
-walks over; `tipstaff.kernels.plain.secrets.shapes` translates those bytes for :mod:`re`.
+walks over.
 """
 
 from __future__ import annotations

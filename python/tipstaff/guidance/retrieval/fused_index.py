@@ -21,9 +21,8 @@ from tipstaff.budgets import SIGNS_FROM_SHARDS
 from tipstaff.guidance.retrieval.filters import intent_mask
 from tipstaff.guidance.retrieval.query_lexicon import query_lexicon, translations
 from tipstaff.guidance.retrieval.task_vocabulary import FIELDS, has_modal
-from tipstaff.kernels import query_terms, sign_rows
+from tipstaff.kernels import query_terms, query_words, sign_rows
 from tipstaff.kernels.formats.fused import ALIGNMENT, HEAD, MAGIC
-from tipstaff.kernels.plain.fused import query_words
 
 if TYPE_CHECKING:
     from tipstaff.guidance.embeddings.static_embedding import StaticEmbedding

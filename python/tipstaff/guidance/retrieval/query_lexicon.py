@@ -19,7 +19,7 @@ PATH: Final = Path(__file__).with_name("query_lexicon.bin")
 def translations() -> dict[str, str]:
     """Return the words of other languages, as the kernels read them, and the English."""
     from tipstaff.guidance.retrieval.task_vocabulary import TRANSLATIONS
-    from tipstaff.kernels.plain.fused import query_words
+    from tipstaff.kernels import query_words
 
     return {query_words(word)[0]: one for one, several in TRANSLATIONS.items() for word in several.split()}
 
@@ -47,8 +47,8 @@ def made_query_lexicon() -> bytes:
         WEAK,
     )
     from tipstaff.guidance.wording.vocabulary import stem
-    from tipstaff.kernels.formats.lexicon import MAX_WORD_BYTES, make_lexicon
-    from tipstaff.kernels.plain.fused import (
+    from tipstaff.kernels import query_words
+    from tipstaff.kernels.formats.fused import (
         AFTER_HOW_BIT,
         ASKS_BIT,
         ASKS_HOW_BIT,
@@ -56,8 +56,8 @@ def made_query_lexicon() -> bytes:
         STOP_BIT,
         VERB_BIT,
         WEAK_BIT,
-        query_words,
     )
+    from tipstaff.kernels.formats.lexicon import MAX_WORD_BYTES, make_lexicon
 
     embedding = StaticEmbedding()
     values: dict[str, int] = {}
@@ -115,7 +115,7 @@ def made_query_lexicon() -> bytes:
 
 
 def _packed(fields: dict[int, float]) -> int:
-    from tipstaff.kernels.plain.fused import FIELD_BITS, FIELD_SHIFT, FIELDS_OF_WORD, MOST_MUCH
+    from tipstaff.kernels.formats.fused import FIELD_BITS, FIELD_SHIFT, FIELDS_OF_WORD, MOST_MUCH
 
     strongest = sorted(fields.items(), key=lambda entry: (-entry[1], entry[0]))[:FIELDS_OF_WORD]
     value = 0
@@ -127,6 +127,6 @@ def _packed(fields: dict[int, float]) -> int:
 
 def _whole_pieces(table: Buffer) -> list[str]:
     """Return the words that are one piece of a table."""
-    from tipstaff.kernels.plain.wordpiece import piece_names
+    from tipstaff.kernels.formats.wordpiece import piece_names
 
     return [name for name in piece_names(table) if not name.startswith("##") and len(name) > 1]

@@ -9,23 +9,29 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from tipstaff.kernels.formats.fused import ALIGNMENT, HEAD, MAGIC
-from tipstaff.kernels.formats.lexicon import read_lexicon
-from tipstaff.kernels.plain.signs import sign_bytes, sign_products, sign_rows
-from tipstaff.kernels.plain.text import word_reader
-from tipstaff.kernels.plain.wordpiece import wordpiece_embed, wordpiece_shape
-from tipstaff.kernels.plain.words import split_words
+from tests.specifications.words import split_words
+from tipstaff.kernels import wordpiece_embed, wordpiece_shape
+from tipstaff.kernels.formats.fused import (
+    AFTER_HOW_BIT,
+    ALIGNMENT,
+    ASKS_BIT,
+    ASKS_HOW_BIT,
+    FIELD_BITS,
+    FIELD_SHIFT,
+    FIELDS_OF_WORD,
+    HEAD,
+    MAGIC,
+    MOST_MUCH,
+    STOP_BIT,
+    VERB_BIT,
+    WEAK_BIT,
+)
+from tipstaff.kernels.formats.lexicon import fnv, read_lexicon
+from tipstaff.kernels.formats.stems import regular_stem
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-__all__ = ["FusedSearch", "query_terms", "sign_rows"]
-
-STOP_BIT, WEAK_BIT, VERB_BIT, ASKS_BIT, ASKS_HOW_BIT, AFTER_HOW_BIT = (1 << bit for bit in range(6))
-FIELD_SHIFT: Final = 8
-FIELDS_OF_WORD: Final = 4
-FIELD_BITS: Final = 11
-MOST_MUCH: Final = 63
 _MOST_FIELDS: Final = 32
 _MOST_BYTES: Final = 8192
 _MOST_WORDS: Final = 512
@@ -54,7 +60,13 @@ _Read = Callable[[str], "tuple[int, int]"]
 
 def _reader(lexicon: Buffer) -> tuple[dict[bytes, tuple[int, int]], _Read]:
     entries = read_lexicon(bytes(memoryview(lexicon)))
-    return entries, word_reader(entries)
+
+    def read(word: str) -> tuple[int, int]:
+        """Return a word's value and the hash of its stem."""
+        known = entries.get(word.encode())
+        return (0, fnv(regular_stem(word).encode())) if known is None else known
+
+    return entries, read
 
 
 def _terms(text: Sequence[tuple[str, str]], lexicon: Buffer) -> Iterator[tuple[int, int]]:
@@ -132,8 +144,8 @@ class FusedSearch:
         view = memoryview(index).cast("B")
         if len(view) < HEAD.size:
             raise ValueError(_INVALID)
-        magic, size, n, d, n_terms, n_postings, n_fields, n_field_terms, *numbers, n_signs, _ = HEAD.unpack_from(view)
-        if magic != MAGIC or size != len(view) or d % 16 or not d or n_fields > _MOST_FIELDS or n_signs not in {0, n}:
+        magic, size, n, d, n_terms, n_postings, n_fields, n_field_terms, *numbers, _, _ = HEAD.unpack_from(view)
+        if magic != MAGIC or size != len(view) or d % 16 or not d or n_fields > _MOST_FIELDS:
             raise ValueError(_INVALID)
         if wordpiece_shape(table)[0] != d:
             msg = f"index: expected {wordpiece_shape(table)[0]} dimensions as the table has, got {d}"
@@ -145,7 +157,6 @@ class FusedSearch:
         for code, count in (
             ("b", n * d), ("f", n), ("f", n), ("H", n), ("Q", n_terms), ("f", n_terms), ("I", n_terms + 1),
             ("I", n_postings), ("f", n_postings), ("f", n_fields * d), ("I", n_fields + 1), ("Q", n_field_terms),
-            ("f", d if n_signs else 0), ("f", n_signs), ("B", sign_bytes(n_signs, d)),
         ):  # fmt: skip
             at = -(-at // ALIGNMENT) * ALIGNMENT
             width = struct.calcsize(code) * count
@@ -154,8 +165,7 @@ class FusedSearch:
             parts.append(view[at : at + width].cast(code))  # type: ignore[call-overload]
             at += width
         (self._rows, self._scales, self._priors, self._intents, self._terms, self._weights, self._starts,
-         self._posting_rows, self._postings, self._fields, self._field_starts, self._field_terms,
-         self._mean, self._factors, self._bits) = parts  # fmt: skip
+         self._posting_rows, self._postings, self._fields, self._field_starts, self._field_terms) = parts  # fmt: skip
         self._n_fields = n_fields
 
     def __len__(self) -> int:
@@ -177,8 +187,7 @@ class FusedSearch:
         query_intents: int = 0,
         intent_boost: float = 0.0,
         k: int = 5,
-        candidates: int = 1024,
-        isa: str | None = None,  # noqa: ARG002 - as the native one
+        isa: str | None = None,
     ) -> tuple[list[int], list[float], list[float], float]:
         """Return the k best rules for a task."""
         if k < 0:
@@ -220,9 +229,6 @@ class FusedSearch:
             score += intent_boost if self._intents[row] & query_intents else 0.0
             return score + (float(more[row]) if more is not None else 0.0)
 
-        if len(self._factors) and 8 * min(k, n) <= candidates < len(rows) and any(codes):
-            near = sign_products([scale * code for code in codes], self._mean, self._factors, self._bits)
-            rows = sorted(sorted(rows, key=lambda row: -near[row] - beside(row))[:candidates])
         entries: list[tuple[float, int, float]] = []
         nearest = 0.0
         for row in rows:

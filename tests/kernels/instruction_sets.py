@@ -1,13 +1,11 @@
-"""Calls a kernel in every implementation: plain Python, and native on each instruction set that this machine runs."""
+"""Calls a kernel on each instruction set that this machine runs; the portable one is the oracle of the others."""
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tipstaff import kernels
 from tipstaff.kernels import (
     _embedding,
     _focus,
@@ -60,26 +58,12 @@ WITHOUT_ISA = {
 }
 
 
-_TWINS = {"_embedding": "scoring", "score_topk_i8": "int8", "quantize_rows": "int8", "Int8Rows": "int8"}
-"""Modules of twins that are not named after the compiled module."""
-
-
-def plain_twin(name: str) -> Callable[..., Any]:
-    """Return the plain implementation of a kernel."""
-    home = kernels._HOMES[name]
-    twin: Callable[..., Any] = getattr(
-        import_module(f"tipstaff.kernels.plain.{_TWINS.get(name, _TWINS.get(home, home[1:]))}"), name
-    )
-    return twin
-
-
 def implementations(name: str) -> dict[str, Callable[..., Any]]:
-    """Return each implementation of a kernel by its name: ``plain`` and the instruction sets."""
+    """Return a kernel on each instruction set by its name, or as ``native`` where it has none."""
     native = NATIVE[name]
-    found: dict[str, Callable[..., Any]] = {"plain": plain_twin(name)}
     if name in WITHOUT_ISA:
-        found["native"] = native
-        return found
+        return {"native": native}
+    found: dict[str, Callable[..., Any]] = {}
     for isa in ISAS:
 
         def call(*args: Any, isa: str = isa, **options: Any) -> Any:
@@ -90,7 +74,7 @@ def implementations(name: str) -> dict[str, Callable[..., Any]]:
 
 
 def call_all(name: str, *args: Any, **options: Any) -> dict[str, Any]:
-    """Return every implementation's result."""
+    """Return the result on each instruction set."""
     return {which: call(*args, **options) for which, call in implementations(name).items()}
 
 
