@@ -1,7 +1,7 @@
 """Bars of checks and sizing, measured in one run: ``python -m benchmarks.bars_review``.
 
 What the runner adds to a tool's own time is the time of a run of checks that do nothing, less what a shell takes for
-the same commands, one after the other. The fully cached run includes asking git for the files. Sizing reads what the
+the same commands, one after the other. Sizing reads what the
 kernel reads; the yardstick is reading the same bytes in plain Python. Where pre-commit is installed, the same checks
 are run by it as well. The least of several runs is taken, as other work on the machine only adds.
 """
@@ -26,7 +26,7 @@ from tipstaff.review.sizing.measuring import measure
 from tipstaff.review.task_sizing import Task, size_repository_task
 
 CHECKS = 20
-CACHED_FILES = 5_000
+CHECKED_FILES = 5_000
 SIZED_FILES = 50_000
 HEAD_BYTES = 8_000
 ROUNDS = 9
@@ -58,12 +58,12 @@ def least_ms(call: Callable[[], object], rounds: int = ROUNDS) -> float:
 
 
 def checking() -> list[Row]:
-    """What the runner adds to a check, and a run in which nothing changed."""
+    """What the runner adds to a check."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        repository(folder, CACHED_FILES)
+        repository(folder, CHECKED_FILES)
         plain = resolve_checks([{"name": f"c{n}", "command": "true"} for n in range(CHECKS)])
-        options = CheckOptions(use_cache=False, jobs=1)
+        options = CheckOptions(jobs=1)
 
         def shells() -> None:
             for _ in range(CHECKS):
@@ -75,35 +75,13 @@ def checking() -> list[Row]:
             ours.append(least_ms(lambda: run_checks(folder, plain, options), 1))
             theirs.append(least_ms(shells, 1))
         added = (min(ours) - min(theirs)) / CHECKS
-        triggered = resolve_checks(
-            [
-                {"name": f"c{n}", "command": "true", "triggers": [g]}
-                for n, g in enumerate(["*.py", "**", "pkg1/", "*.md"])
-            ]
-        )
-        time.sleep(0.2)  # files that were just written are not trusted
-        for _ in range(2):
-            report = run_checks(folder, triggered)
-        if not all(result.cached for result in report.results):
-            raise AssertionError("the second run is not cached")
-        cached = least_ms(lambda: run_checks(folder, triggered))
-        listing = least_ms(lambda: subprocess.run(
-            ["git", "-C", name, "ls-files", "-z", "-c", "-o", "--exclude-standard"], check=True, capture_output=True
-        ))  # fmt: skip
         return [
             Row(
                 "what the runner adds to a check, ms",
                 "CHECK_ADDED_MS",
                 [added],
                 True,
-                f"{CHECKS} checks one after the other",
-            ),
-            Row(
-                f"a fully cached run in {CACHED_FILES:,} files, ms",
-                "CHECK_CACHED_MS",
-                [cached],
-                True,
-                f"git's list of the files alone: {listing:.1f} ms{pre_commit(folder)}",
+                f"{CHECKS} checks one after the other{pre_commit(folder)}",
             ),
         ]
 

@@ -135,8 +135,5 @@ UPDATE_VS_BUILD: Final = 1.5
 
 # Bars of checks and sizing, in one run.
 CHECK_ADDED_MS: Final = 30.0
-CHECK_CACHED_MS: Final = 50.0
-"""For all checks of a repository of 5,000 files in which nothing changed, git's list of the files included."""
-
 SIZE_50K_S: Final = 1.0
 SIZE_VS_READ: Final = 2.0

@@ -70,11 +70,10 @@ def test_check(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "check")
     assert code == 1
     assert "a.py:3:7: unused F401" in out
-    assert out.rstrip().endswith("2 checks, failed: lint; attempt 1 of 3")
+    assert out.rstrip().endswith("2 checks run, failed: lint; attempt 1 of 3")
     code, data = run_json(capsys, "check", "--attempt", "3")
     assert (code, data["passed"], data["verdict"]["action"]) == (1, False, "escalate")
     assert data["results"][0]["findings"][0]["path"] == "a.py"
-    assert data["results"][1]["cached"] is True
     code, out, _ = run(capsys, "check", "docs")
     assert (code, "1 check passed" in out) == (0, True)
     code, out, _ = run(capsys, "check", "--format", "github")
@@ -91,12 +90,47 @@ def test_check(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_check_of_what_changed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, data = run_json(capsys, "check", "--changed")
-    assert (code, [result["outcome"] for result in data["results"]]) == (0, ["skipped", "skipped"])
+    assert (code, data["passed"], [result["outcome"] for result in data["results"]]) == (0, True, ["skipped"] * 2)
+    assert run(capsys, "check", "--changed")[1].endswith("nothing has changed, so nothing was run\n")
     (folder / "README.md").write_text("y\n", encoding="utf-8")
-    code, data = run_json(capsys, "check", "--changed", "--no-cache")
+    code, data = run_json(capsys, "check", "--changed")
     assert (code, [result["outcome"] for result in data["results"]]) == (0, ["skipped", "passed"])
+    assert "1 check passed, 1 left out" in run(capsys, "check", "--changed")[1]
     code, data = run_json(capsys, "check", "--changed", "--base", "HEAD")
     assert data["changed"] == ["README.md"]
+    run_git(folder, "checkout", "-q", "README.md")
+    (folder / "data.json").write_text("{}", encoding="utf-8")
+    code, data = run_json(capsys, "check", "--changed")
+    assert (code, data["passed"], data["verdict"]["action"]) == (3, False, "escalate")
+    assert "nothing was checked: 2 checks left out" in run(capsys, "check", "--changed")[1]
+
+
+def test_a_repository_without_checks_is_not_passed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(make(tmp_path, {"README.md": "x"}))
+    code, data = run_json(capsys, "check")
+    assert (code, data["passed"], data["results"]) == (3, False, [])
+    assert "nothing was checked: no checks were found" in run(capsys, "check")[1]
+
+
+def test_the_commands_of_a_repository_are_said_once(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "  docs: true" in run(capsys, "check")[2]
+    assert not run(capsys, "check")[2]
+    text = (folder / ".tipstaff/config.toml").read_text(encoding="utf-8")
+    (folder / ".tipstaff/config.toml").write_text(text.replace('"true"', '"true; true"'), encoding="utf-8")
+    assert "  docs: true; true" in run(capsys, "check")[2]
+
+
+@pytest.mark.parametrize(
+    "url", ["postgresql://evil.example/x", "sqlite:////tmp/other.db", "sqlite:///../x.db", "sqlite://"]
+)
+def test_a_ledger_outside_the_repository_is_not_opened(
+    folder: Path, capsys: pytest.CaptureFixture[str], url: str
+) -> None:
+    (folder / ".tipstaff/config.toml").write_text(f'[review]\nledger = "{url}"\n', encoding="utf-8")
+    code, _, err = run(capsys, "size", "a.py")
+    assert (code, "config.toml:2: review.ledger must be an SQLite file inside" in err) == (2, True)
 
 
 @pytest.mark.parametrize(
@@ -133,12 +167,6 @@ def test_a_check_that_runs_the_checks_is_refused(folder: Path, capsys: pytest.Ca
     code, data = run_json(capsys, "check")
     assert code == 1
     assert "runs tipstaff check itself" in data["results"][0]["output"]
-
-
-def test_nothing_to_check(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = run(capsys, "check", "--root", str(tmp_path))
-    assert code == 0
-    assert "no checks" in out
 
 
 @pytest.mark.usefixtures("folder")
@@ -238,26 +266,28 @@ def test_a_ledger_that_cannot_be_written_costs_no_verdict(
         (folder / ".tipstaff/config.toml").write_text(
             CONFIG + '\n[review]\nledger = "sqlite:///a.py/ledger.db"\n', encoding="utf-8"
         )
-    code, out, err = run(capsys, "check", "--no-cache")
+    code, out, err = run(capsys, "check")
     assert code == 1
     assert "a.py:3:7" in out
-    assert err.startswith("tipstaff: warning: not recorded: ")
+    assert "tipstaff: warning: not recorded: " in err
     code, out, err = run(capsys, "check", "docs")
     assert code == 4  # what passed was asked to be recorded
     assert "1 check passed" in out
-    assert run(capsys, "size", "a.py")[0] == 4
+    assert run(capsys, "size", "a.py")[0] == (4 if damage == "damaged" else 0)
 
 
 def test_a_relative_ledger_is_that_of_the_repository(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (folder / ".tipstaff/config.toml").write_text(
-        '[review]\nledger = "sqlite:///.tipstaff/mine.db"\n', encoding="utf-8"
+        CONFIG + '[review]\nledger = "sqlite:///.tipstaff/mine.db"\n', encoding="utf-8"
     )
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     monkeypatch.chdir(elsewhere)
     assert run(capsys, "size", "--root", str(folder), "a.py")[0] == 0
+    assert not (folder / ".tipstaff/mine.db").exists()  # it only looks
+    run(capsys, "check", "--root", str(folder))
     assert (folder / ".tipstaff/mine.db").is_file()
 
 
@@ -274,7 +304,6 @@ def test_the_story_of_the_demonstration() -> None:
         "api/orders.py:19: SyntaxError: '(' was never closed",
         "retry_developer",
         "continue_to_reviewer",
-        "compile passed (cached)",
         "+ decision:docs/adr/0001-refunds.md",
         "accept, approved",
         "retry_reviewer",
@@ -321,27 +350,6 @@ def test_the_example_workflow_runs(folder: Path, tmp_path_factory: pytest.TempPa
     assert sorted(sizes["sizing"]["file_tokens"]) == ["a.py", "new name.py"]
     assert "[source.doc.sops.py]" in (folder / "review/context.md").read_text(encoding="utf-8")
     assert "tokens used" in summary.read_text(encoding="utf-8")
-
-
-def test_watching_runs_again_when_a_file_changes(folder: Path) -> None:
-    # What started the tests may ignore interrupts, and a child inherits that.
-    code = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-    code += "from tipstaff.cli import main; sys.exit(main())"
-    command = [sys.executable, "-c", code, "check", "docs", "--watch"]
-    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
-        assert process.stdout is not None
-        timer = threading.Timer(90, process.kill)
-        timer.start()
-        try:
-            for text in ("changed", "changed again"):
-                assert any("1 check passed" in line for line in process.stdout)
-                (folder / "README.md").write_text(text, encoding="utf-8")
-            assert any("1 check passed" in line for line in process.stdout)
-            process.send_signal(signal.SIGINT)
-            assert process.wait() == 0
-        finally:
-            timer.cancel()
-            process.kill()
 
 
 @pytest.mark.parametrize(

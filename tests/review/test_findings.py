@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tipstaff.review.findings.model import Finding
 from tipstaff.review.findings.output import to_annotations, to_sarif
 from tipstaff.review.findings.parsing import PARSERS, located, parse_output
-from tipstaff.review.findings.reports import count_junit, parse_junit, parse_sarif
+from tipstaff.review.findings.reports import ReportError, count_tests, parse_report
 from tipstaff.review.running.coverage import coverage_percent
 
 RUFF_FULL = """F401 [*] `os` imported but unused
@@ -173,6 +173,38 @@ MAVEN = """[ERROR] /repo/src/main/java/x/Calc.java:[5,16] incompatible types: St
 [ERROR]   CalcTest.adds:8 expected: <4> but was: <3>
 """
 
+RUST_TEST = """running 2 tests
+test tests::parses ... FAILED
+---- tests::parses stdout ----
+Error: ParseIntError { kind: InvalidDigit }
+
+---- tests::adds stdout ----
+thread 'tests::adds' panicked at src/lib.rs:9:9:
+assertion `left == right` failed
+  left: 3
+ right: 4
+note: run with `RUST_BACKTRACE=1`
+"""
+VITEST_SUITE = """ FAIL  src/broken.test.ts [ src/broken.test.ts ]
+Error: Transform failed with 1 error:
+/repo/src/broken.test.ts:3:9: ERROR: Unexpected "}"
+ FAIL  src/a.test.ts > sums > adds
+AssertionError: expected 3 to be 4
+ \u276f src/a.test.ts:4:15
+"""
+NODE_SYNTAX = """/repo/lib/utils.js:61
+  return (a
+         ^
+
+SyntaxError: missing ) after argument list
+    at internalCompileFunction (node:internal/vm:73:18)
+    at Object.<anonymous> (/repo/lib/application.js:20:14)
+"""
+MSBUILD = r"""  C:\r\Sub\MyFile.cs(131,10): error CA2201: Exception type is too general [C:\r\Sub\My.csproj]
+/abs/Sub/MyFile.cs(7,1): warning CS0168: The variable 'e' is never used
+a.py:1:2: E1 x
+"""
+
 CASES = [
     ("lines", "a/b.py:3:7: F401 [*] `os` imported but unused\n", [("a/b.py", 3, 7, "error", "F401")]),
     ("lines", 'a.py:4: error: Incompatible types in assignment  [assignment]\n', [("a.py", 4, 0, "error", "assignment")]),
@@ -208,6 +240,10 @@ CASES = [
     ("", RUFF_FULL, [("a.py", 1, 8, "error", "F401"), ("b.py", 3, 1, "error", "invalid-syntax")]),
     ("mypy", MYPY_PRETTY, [("docs/conf.py", 1, 0, "error", "import-not-found"), ("src/timed.py", 57, 0, "error", "unused-ignore")]),
     ("python", '***   File "./calc.py", line 1\n    def add(a, b:\n           ^\nSyntaxError: \'(\' was never closed\n', [("./calc.py", 1, 0, "error", "SyntaxError")]),
+    ("cargo", RUST_TEST, [("", 0, 0, "error", "err"), ("src/lib.rs", 9, 9, "error", "panic")]),
+    ("node-test", VITEST_SUITE, [("src/broken.test.ts", 0, 0, "error", ""), ("src/a.test.ts", 4, 15, "error", "")]),
+    ("node-test", NODE_SYNTAX, [("/repo/lib/utils.js", 61, 0, "error", "")]),
+    ("", MSBUILD, [(r"C:\r\Sub\MyFile.cs", 131, 10, "error", "CA2201"), ("/abs/Sub/MyFile.cs", 7, 1, "warning", "CS0168"), ("a.py", 1, 2, "error", "E1")]),
     ("paths", "a.go\nsub/b.go\n", [("a.go", 0, 0, "error", ""), ("sub/b.go", 0, 0, "error", "")]),
 ]  # fmt: skip
 
@@ -222,6 +258,11 @@ def test_messages_that_a_tool_wraps_are_whole() -> None:
 
 def test_what_was_expected_is_part_of_the_message() -> None:
     assert parse_output(BUN, "node-test")[0].message == "expect(received).toBe(expected) Expected: 4 Received: 3"
+    assert [one.message for one in parse_output(RUST_TEST, "cargo")] == [
+        "tests::parses: it returned Err: ParseIntError { kind: InvalidDigit }",
+        "tests::adds: assertion `left == right` failed; left: 3; right: 4",
+    ]
+    assert parse_output(VITEST_SUITE, "node-test")[1].message == "sums > adds: AssertionError: expected 3 to be 4"
 
 
 @pytest.mark.parametrize(("parser", "text", "expected"), CASES)
@@ -277,30 +318,101 @@ JUNIT = b"""<?xml version="1.0"?><testsuites><testsuite><testcase classname="x.C
 
 
 def test_junit_and_sarif_reports() -> None:
-    found = parse_junit(JUNIT)
+    found = parse_report(JUNIT)
     assert found is not None
     assert [(one.path, one.line, one.message) for one in found] == [
         ("CalcTest.java", 8, "adds: expected: 4"),
         ("t.py", 3, "py: boom"),
     ]
-    assert count_junit(JUNIT) == 3
-    for bad in (b"", b"<x", b"<html/>"):
-        assert parse_junit(bad) is None
-        assert count_junit(bad) is None
-    for bad in (b"", b"{}", b"[]", b'{"runs": 1}'):
-        assert parse_sarif(bad) is None
+    assert count_tests(JUNIT) == 3
+    for other in (b"", b"<html/>", b"{}", b"[]", b'{"runs": 1}'):
+        assert parse_report(other) is None
+        assert not count_tests(other)
+    for broken in (b"<x", b'<?xml version="1.0" encoding="foo-8"?><testsuite/>', b"{", b'{"a":' + b"[" * 100_000):
+        with pytest.raises(ReportError, match="not valid"):
+            parse_report(broken)
+        assert not count_tests(broken)
     pairs = [
         ("lint", Finding(path="a b.py", line=3, column=2, message="bad", code="F1")),
         ("lint", Finding(path="", message="no file", severity="warning")),
     ]
     log = to_sarif(pairs)
-    back = parse_sarif(json.dumps(log).encode())
+    back = parse_report(json.dumps(log).encode())
     assert back is not None
     assert [(one.path, one.line, one.severity, one.code, one.tool) for one in back] == [
         ("a b.py", 3, "error", "lint/F1", "tipstaff check"),
         ("", 0, "warning", "lint", "tipstaff check"),
     ]
-    assert parse_sarif(b'{"runs": [{"results": [{"locations": []}, {"message": 5}]}, 3]}') is not None
+    assert parse_report(b'{"runs": [{"results": [{"locations": []}, {"message": 5}]}, 3]}') is not None
+
+
+def failed(attributes: str, text: str = "boom") -> bytes:
+    return f"<testsuite><testcase {attributes}><failure>{text}</failure></testcase></testsuite>".encode()
+
+
+def sarif(result: object, **run: object) -> bytes:
+    return json.dumps({"runs": [{"results": [result], **run}]}).encode()
+
+
+RULES = {
+    "driver": {
+        "name": "T",
+        "rules": [
+            {"id": "R1", "defaultConfiguration": {"level": "error"}, "messageStrings": {"m": {"text": "no {0}"}}}
+        ],
+        "globalMessageStrings": {"g": {"text": "everywhere"}},
+    },
+    "extensions": [{"name": "E", "rules": [{"id": "X1", "defaultConfiguration": {"level": "note"}}]}],
+}
+AT = {"physicalLocation": {"artifactLocation": {"index": 0}, "region": {"startLine": 3}}}
+WINDOWS = {"physicalLocation": {"artifactLocation": {"uri": "file:///C:/r/a%20b.cs"}}}
+BASED = {"physicalLocation": {"artifactLocation": {"uri": "a.py", "uriBaseId": "ROOT"}}}
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (failed('name="t" file="a.py" line="12.0"'), [("a.py", 0, "error", "", "t: boom")]),
+        (failed('name="t" file="a.py" line="n/a"'), [("a.py", 0, "error", "", "t: boom")]),
+        (failed('name="t" line="-3"', "a\x01b"), [("", 0, "error", "", "t: ab")]),
+        (b"\xef\xbb\xbf" + failed('name="t" line="4"'), [("", 4, "error", "", "t: boom")]),
+        (failed('name="t"').replace(b"<testsuite>", b'<testsuite xmlns="urn:j">'), [("", 0, "error", "", "t: boom")]),
+        (sarif({"message": {"text": "x"}, "locations": {}}), [("", 0, "warning", "", "x")]),
+        (sarif({"message": "x", "locations": [AT]}), [("", 3, "warning", "", "")]),
+        (sarif({"locations": [{"physicalLocation": {"region": {"startLine": "x"}}}]}), [("", 0, "warning", "", "")]),
+        (sarif(5), []),
+        (b'{"runs": [{"results": 5}, 3, {"results": [{}]}]}', [("", 0, "warning", "", "")]),
+        (sarif({"suppressions": [{"kind": "inSource"}], "message": {"text": "x"}}), []),
+        (sarif({"suppressions": [{"status": "rejected"}], "message": {"text": "x"}}), [("", 0, "warning", "", "x")]),
+        (sarif({"kind": "pass", "message": {"text": "x"}}), []),
+        (sarif({"kind": "informational", "message": {"text": "x"}}), [("", 0, "info", "", "x")]),
+        (sarif({"baselineState": "absent", "message": {"text": "x"}}), []),
+        (
+            sarif(
+                {"ruleIndex": 0, "message": {"id": "m", "arguments": ["y"]}, "locations": [AT]},
+                tool=RULES,
+                artifacts=[{"location": {"uri": "x.py"}}],
+            ),
+            [("x.py", 3, "error", "R1", "no y")],
+        ),
+        (sarif({"ruleId": "R1/2", "message": {"id": "g"}}, tool=RULES), [("", 0, "error", "R1/2", "everywhere")]),
+        (
+            sarif({"rule": {"index": 0, "toolComponent": {"index": 0}}, "message": {"text": "x"}}, tool=RULES),
+            [("", 0, "info", "X1", "x")],
+        ),
+        (sarif({"message": {"text": "x"}, "locations": [WINDOWS]}), [("C:/r/a b.cs", 0, "warning", "", "x")]),
+        (
+            sarif({"message": {"text": "x"}, "locations": [BASED]}, originalUriBaseIds={"ROOT": {"uri": "file:///r/"}}),
+            [("/r/a.py", 0, "warning", "", "x")],
+        ),
+    ],
+)
+def test_a_part_of_a_report_that_is_wrong_costs_that_part_alone(
+    data: bytes, expected: list[tuple[object, ...]]
+) -> None:
+    found = parse_report(data)
+    assert found is not None
+    assert [(one.path, one.line, one.severity, one.code, one.message) for one in found] == expected
 
 
 def test_annotations_are_escaped() -> None:

@@ -28,11 +28,11 @@ def works(*command: str) -> pytest.MarkDecorator:
     return pytest.mark.skipif(fails, reason=f"{' '.join(command)} does not run here")
 
 
-def run(folder: Path, *names: str, use_cache: bool = False) -> CheckReport:
+def run(folder: Path, *names: str) -> CheckReport:
     checks = [check for check in repository_checks(folder) if not names or check.name in names]
     kept = {check.name for check in checks}
     checks = [check.replace(after=tuple(name for name in check.after if name in kept), needs=()) for check in checks]
-    return run_checks(folder, checks, CheckOptions(use_cache=use_cache))
+    return run_checks(folder, checks, CheckOptions())
 
 
 def outcomes(report: CheckReport) -> dict[str, str]:
@@ -53,17 +53,18 @@ def own_python(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("own_python")
 def test_python_passes_and_fails(tmp_path: Path) -> None:
     folder = repos.make(tmp_path, repos.PYTHON)
-    first = run(folder, "compile", "test")
-    assert outcomes(first) == {"compile": "passed", "test": "passed"}
+    first = run(folder, "test")
+    assert outcomes(first) == {"test": "passed"}
     assert first.passed
     repos.edit(folder, "tests/test_calc.py", "== 3", "== 4")
-    failed = run(folder, "compile", "test")
-    assert outcomes(failed) == {"compile": "passed", "test": "failed"}
+    failed = run(folder, "test")
+    assert outcomes(failed) == {"test": "failed"}
     assert locations(failed, "test") == [("tests/test_calc.py", 5)]
     assert failed.verdict.action == "retry_developer"
     assert "tests/test_calc.py:5" in failed.feedback
     repos.edit(folder, "calc.py", "(a, b):", "(a, b:")
-    broken = run(folder, "compile")
+    compiled = [one for one in repository_checks(folder, {"preset": "python"}) if one.name == "compile"]
+    broken = run_checks(folder, compiled)
     assert locations(broken, "compile") == [("calc.py", 1)]
 
 
@@ -79,17 +80,15 @@ def test_python_without_tests_is_a_failure_with_its_own_outcome(tmp_path: Path) 
 def test_go_passes_and_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GOFLAGS", "-mod=mod")
     folder = repos.make(tmp_path, repos.GO)
-    report = run(folder, "build", "vet", "test", "coverage", "format")
-    assert outcomes(report) == dict.fromkeys(("build", "vet", "test", "coverage", "format"), "passed")
-    assert next(result.metric for result in report.results if result.name == "coverage") == 100.0
+    report = run(folder, "build", "vet", "test", "format")
+    assert outcomes(report) == dict.fromkeys(("build", "vet", "test", "format"), "passed")
     repos.edit(folder, "calc_test.go", "!= 3", "!= 4")
     repos.edit(folder, "calc.go", "func Add", "func unused()   {}\n\nfunc Add")
-    report = run(folder, "build", "vet", "test", "coverage", "format")
+    report = run(folder, "build", "vet", "test", "format")
     assert outcomes(report) == {
         "build": "passed",
         "vet": "passed",
         "test": "failed",
-        "coverage": "failed",
         "format": "failed",
     }
     assert locations(report, "test") == [("calc_test.go", 7)]
@@ -108,7 +107,7 @@ def test_the_specification_s_go_preset_is_run_as_it_is_written(tmp_path: Path) -
         "overrides": [{"name": "coverage", "required": True, "threshold": 80}, {"name": "lint", "required": False}],
         "additional": [{"name": "custom-check", "command": "sh scripts/ok.sh", "required": True}],
     }
-    report = run_checks(folder, repository_checks(folder, config), CheckOptions(use_cache=False))
+    report = run_checks(folder, repository_checks(folder, config), CheckOptions())
     found = {result.name: result for result in report.results}
     assert list(found) == ["build", "vet", "lint", "test", "coverage", "custom-check"]
     assert (found["coverage"].outcome, found["coverage"].metric) == (Outcome.FAILED, 50.0)

@@ -17,7 +17,7 @@ from tipstaff.review.running.results import CheckReport, Outcome
 from tipstaff.review.running.run import CheckOptions, missing_program
 from tipstaff.review.running.schedule import Watcher
 
-FAST = CheckOptions(use_cache=False)
+FAST = CheckOptions()
 
 
 def one(folder: Path, command: str, **fields: object) -> CheckReport:
@@ -149,7 +149,7 @@ def test_checks_run_after_those_that_they_wait_for_and_side_by_side_otherwise(tm
             {"name": "b", "command": "touch b; while [ ! -e a ]; do sleep 0.01; done", "timeout": 30},
         ]
     )
-    report = run_checks(tmp_path, checks, CheckOptions(jobs=2, use_cache=False))
+    report = run_checks(tmp_path, checks, CheckOptions(jobs=2))
     assert [result.outcome for result in report.results] == [Outcome.PASSED] * 3
     assert [result.name for result in report.results] == ["last", "a", "b"]
 
@@ -169,79 +169,18 @@ def test_a_check_is_skipped_where_what_it_needs_failed(tmp_path: Path) -> None:
 
 def test_three_attempts_then_escalation(tmp_path: Path) -> None:
     checks = resolve_checks([{"name": "c", "command": "false"}])
-    actions = [
-        run_checks(tmp_path, checks, CheckOptions(attempt=attempt, use_cache=False)).verdict.action
-        for attempt in (1, 2, 3)
-    ]
+    actions = [run_checks(tmp_path, checks, CheckOptions(attempt=attempt)).verdict.action for attempt in (1, 2, 3)]
     assert actions == ["retry_developer", "retry_developer", "escalate"]
 
 
-def test_passes_are_cached_by_the_content_of_what_triggers_them(tmp_path: Path) -> None:
-    folder = make(tmp_path, {"a.py": "1", "b.txt": "1"})
-    checks = resolve_checks([{"name": "c", "command": "echo x >> ../count", "triggers": ["*.py"]}])
-    count = tmp_path.parent / "count"
-    count.write_text("", encoding="utf-8")
-
-    def runs() -> tuple[int, bool]:
-        report = run_checks(folder, checks)
-        assert report.passed
-        return len(count.read_text(encoding="utf-8").split()), report.results[0].cached
-
-    assert runs() == (1, False)
-    assert runs() == (1, True)
-    (folder / "b.txt").write_text("2", encoding="utf-8")
-    assert runs() == (1, True)
-    (folder / "a.py").write_text("2", encoding="utf-8")
-    assert runs() == (2, False)
-    (folder / "c.py").write_text("2", encoding="utf-8")
-    assert runs() == (3, False)
-    (folder / "c.py").unlink()
-    assert runs() == (3, True)  # as it was before
-    # Same size, and the time put back: the change time still tells.
-    about = (folder / "a.py").stat()
-    (folder / "a.py").write_text("3", encoding="utf-8")
-    os.utime(folder / "a.py", ns=(about.st_atime_ns, about.st_mtime_ns))
-    assert runs() == (4, False)
-    (folder / "a.py").chmod(0o755)
-    assert runs() == (5, False)
-
-
-def test_a_failure_and_a_run_that_changed_its_inputs_are_not_cached(tmp_path: Path) -> None:
-    folder = make(tmp_path, {"a.py": "1"})
-    failing = resolve_checks([{"name": "c", "command": "false", "triggers": ["*.py"]}])
-    changing = resolve_checks([{"name": "c", "command": "echo 1 >> a.py", "triggers": ["*.py"]}])
-    assert [run_checks(folder, failing).results[0].cached for _ in range(2)] == [False, False]
-    assert [run_checks(folder, changing).results[0].cached for _ in range(2)] == [False, False]
-
-
-@pytest.mark.parametrize("content", [b"", b"\x00garbage", b"\x80", b"\xff" * 100])
-def test_a_damaged_cache_costs_the_cache_alone(tmp_path: Path, content: bytes) -> None:
-    folder = make(tmp_path, {"a.py": "1"})
-    checks = resolve_checks([{"name": "c", "command": "true"}])
-    run_checks(folder, checks)
-    for name in ("files.msgpack", "checks.msgpack"):
-        (folder / ".tipstaff/cache" / name).write_bytes(content)
-    assert run_checks(folder, checks).results[0].cached is False
-    assert run_checks(folder, checks).results[0].cached is True
-
-
-def test_a_cache_that_cannot_be_written_costs_the_cache_alone(tmp_path: Path) -> None:
-    folder = make(tmp_path, {"a.py": "1", ".tipstaff": "a file where the folder should be"})
-    checks = resolve_checks([{"name": "c", "command": "true"}, {"name": "d", "command": "false"}])
-    report = run_checks(folder, checks)
-    assert [result.outcome for result in report.results] == [Outcome.PASSED, Outcome.FAILED]
-
-
-def test_a_full_disk_costs_the_cache_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_costs_no_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = make(tmp_path, {"a.py": "1"})
 
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("tipstaff.review.running.run.tempfile.mkdtemp", full)
-    monkeypatch.setattr("tipstaff.review.cache_folder.replaced_file", full)
-    report = run_checks(folder, resolve_checks([{"name": "c", "command": "true"}]))
-    assert report.passed
+    assert run_checks(folder, resolve_checks([{"name": "c", "command": "true"}])).passed
 
 
 def test_only_checks_that_a_change_triggers_are_run(tmp_path: Path) -> None:
@@ -256,7 +195,7 @@ def test_only_checks_that_a_change_triggers_are_run(tmp_path: Path) -> None:
     )
 
     def ran(base: str | None = None) -> list[str]:
-        report = run_checks(folder, checks, CheckOptions(changed=changed_files(folder, base), use_cache=False))
+        report = run_checks(folder, checks, CheckOptions(changed=changed_files(folder, base)))
         return [result.name for result in report.results if result.outcome is Outcome.PASSED]
 
     assert ran() == []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -12,11 +11,9 @@ from hypothesis import strategies as st
 from tests.review.repositories import make
 from tipstaff.errors import ConfigError, SourceNotFoundError
 from tipstaff.review import match_sops
-from tipstaff.review.cache_folder import CACHE_FOLDER
 from tipstaff.review.sops.documents import SopError, parse_sop, severity_of, sop_id
 from tipstaff.review.sops.folder import read_sops
 from tipstaff.review.sops.linting import CODES, lint_sops
-from tipstaff.review.sops.store import NAME, load_sops, save_sops
 
 SEED = """---
 category: sop
@@ -201,38 +198,3 @@ def test_sops_that_cannot_be_meant() -> None:
         match_sops([{"applies_to": "*"}], [])
     with pytest.raises(ConfigError, match="applies_to"):
         match_sops([{"id": "a", "applies_to": 5}], ["x"])
-
-
-def test_many_sops_are_kept_in_an_arrow_file(tmp_path: Path) -> None:
-    files = {
-        f".tipstaff/sops/s{n}.md": f"---\napplies_to: ['*.py', 'é{n}/']\nkeywords: [a]\n---\n# S{n}\nYou must.\n"
-        for n in range(80)
-    }
-    folder = make(tmp_path, {**files, ".tipstaff/sops/broken.md": "---\nx: [\n---\n"})
-    time.sleep(0.1)  # files that were just written are not trusted
-    parsed = read_sops(folder)
-    kept = folder / CACHE_FOLDER / NAME
-    assert kept.is_file()
-    assert read_sops(folder) == parsed
-    assert len(parsed.sops) == 80
-    written = kept.stat().st_mtime_ns
-    assert read_sops(folder).diagnostics[0].code == "SOP102"
-    assert kept.stat().st_mtime_ns == written
-    (folder / ".tipstaff/sops/s3.md").write_text("# Changed\nYou may.\n", encoding="utf-8")
-    time.sleep(0.1)
-    changed = {sop.id: sop for sop in read_sops(folder).sops}
-    assert changed["source.doc.sops.s3"].severity == "info"
-    for damage in (b"", b"ARROW1 and more", kept.read_bytes()[:-40]):
-        kept.write_bytes(damage)
-        assert len(read_sops(folder).sops) == 80
-    kept.unlink()
-    kept.mkdir()
-    assert len(read_sops(folder).sops) == 80
-
-
-def test_a_store_of_sops_of_another_state_is_not_taken(tmp_path: Path) -> None:
-    sop = parse_sop(SEED, "a.md")
-    save_sops(tmp_path, "one", [sop], [])
-    assert load_sops(tmp_path, "one") == ((sop,), ())
-    assert load_sops(tmp_path, "two") is None
-    assert load_sops(tmp_path / "nowhere", "one") is None

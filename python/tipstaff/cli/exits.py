@@ -12,7 +12,8 @@ USAGE: Final = 2
 """The command line or an option's value is wrong."""
 
 UNREADABLE: Final = 3
-"""A file, a folder or a rule that was named does not exist or cannot be read; ``compile`` left out such a rule file."""
+"""A file, a folder or a rule that was named does not exist or cannot be read; ``compile`` left out such a rule file;
+``check`` found nothing to check."""
 
 STORE: Final = 4
 """The store cannot be written, or is not usable and cannot be built again."""

@@ -1,11 +1,13 @@
 """Checks, sizings, assemblies and reviews in the ledger, where a repository has one; and what earlier reviews decided.
 
-A ledger is named by ``[review] ledger`` in the configuration, else ``.tipstaff/ledger.db`` is taken if it exists.
-Nothing is recorded where there is none.
+``$TIPSTAFF_LEDGER``, the person's own, comes first; then ``[review] ledger`` in the configuration, which may name an
+SQLite file inside the repository and nothing else, as a clone's configuration is its author's; then
+``.tipstaff/ledger.db`` if it exists. Nothing is recorded where there is none.
 """
 
 from __future__ import annotations
 
+import os
 import time
 import uuid
 from collections.abc import Mapping, Sequence
@@ -17,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from tipstaff.cli.app import exit_code_of
-from tipstaff.errors import TipstaffError
+from tipstaff.errors import ConfigError, TipstaffError
 from tipstaff.model import Record
 from tipstaff.review.globs import any_matcher
 from tipstaff.review.sops.matching import applies_to
@@ -37,17 +39,37 @@ KEPT_OUTPUT_CHARS: Final = 2_000
 MAX_ITEMS: Final = 50
 
 
-def review_log(root: Path, config: ReviewConfig) -> ReviewLog | None:
-    """Return the log of a repository; None where it has no ledger."""
+def review_log(root: Path, config: ReviewConfig, *, reads: bool = False) -> ReviewLog | None:
+    """Return the log of a repository; None where it has no ledger.
+
+    Parameters
+    ----------
+    root, config
+        The repository.
+    reads
+        For a command that only looks: a ledger that does not exist yet is not made.
+
+    Raises
+    ------
+    ConfigError
+        If the configuration names a database that is not a file inside the repository.
+    """
+    own = os.environ.get("TIPSTAFF_LEDGER")
+    if own:
+        return ReviewLog(own)
     url = config.review.ledger
-    if url is None and (root / LEDGER_FILE).is_file():
-        url = _SQLITE + LEDGER_FILE
-    if url is None:
+    name = LEDGER_FILE if url is None else url.removeprefix(_SQLITE)
+    path = (root / name).resolve()
+    if url is not None and (not url.startswith(_SQLITE) or not name or not path.is_relative_to(root.resolve())):
+        where = f"{config.path}:{config.line_of_key('review', 'ledger')}"
+        msg = (
+            f"{where}: review.ledger must be an SQLite file inside the repository, such as {_SQLITE}{LEDGER_FILE}, got "
+            f"{url!r}; your own database is named by $TIPSTAFF_LEDGER"
+        )
+        raise ConfigError(msg)
+    if not path.is_file() and (reads or url is None):
         return None
-    path = url.removeprefix(_SQLITE)
-    if path != url and path and not path.startswith((":", "/")):
-        url = f"{_SQLITE}{(root / path).resolve()}"
-    return ReviewLog(url)
+    return ReviewLog(f"{_SQLITE}{path}")
 
 
 def exit_code(log: ReviewLog | None, code: int) -> int:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
 import signal
 import sys
 import threading
-import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from tipstaff.cli import exits
 from tipstaff.cli.output import Painter, check_outputs, counted, json_bytes, plain, write, write_json
 from tipstaff.errors import ConfigError
 
@@ -32,8 +31,6 @@ _COLOURS = {
     "skipped": "cyan",
 }
 _NESTED = "TIPSTAFF_CHECK_DEPTH"
-_WATCH_S = 0.5
-_MAX_REPEATS = 3
 
 
 @click.command("check")
@@ -41,10 +38,14 @@ _MAX_REPEATS = 3
 @click.option(
     "--root", type=click.Path(path_type=Path, file_okay=False, exists=True), default=Path(), help="The repository."
 )
-@click.option("--changed", "only_changed", is_flag=True, help="Only checks that a changed file triggers.")
+@click.option(
+    "--changed",
+    "only_changed",
+    is_flag=True,
+    help="Only if something has changed, and of checks that declare triggers only those that a change triggers.",
+)
 @click.option("--all", "everything", is_flag=True, help="All checks; the default.")
 @click.option("--base", metavar="COMMIT", help="With --changed: compare with the common ancestor of this commit.")
-@click.option("--watch", is_flag=True, help="Run again whenever a file changes, until interrupted.")
 @click.option("--list", "listing", is_flag=True, help="Show the checks and do not run them.")
 @click.option(
     "--jobs", "-j", type=click.IntRange(min=1), help="Checks run in parallel; the number of processors by default."
@@ -54,7 +55,6 @@ _MAX_REPEATS = 3
     "--max-attempts", type=click.IntRange(min=1), help="Escalate a failure after so many attempts; 3 by default."
 )
 @click.option("--task", default="", help="The task's description, repeated in the feedback.")
-@click.option("--no-cache", is_flag=True, help="Run checks even if nothing that they depend on has changed.")
 @click.option(
     "--format",
     "form",
@@ -74,13 +74,11 @@ def command(
     only_changed: bool,
     everything: bool,
     base: str | None,
-    watch: bool,
     listing: bool,
     jobs: int | None,
     attempt: int,
     max_attempts: int | None,
     task: str,
-    no_cache: bool,
     form: str,
     as_json: bool,
     report: Path | None,
@@ -90,7 +88,8 @@ def command(
 
     The checks are those of .tipstaff/config.toml, or detected without one. CHECK selects some of them by name.
 
-    Exits with 1 if a required check failed.
+    Exits with 1 if a required check failed, with 3 if nothing was checked: no check was found, or every one was left
+    out.
     """
     from tipstaff.cli.review_log import exit_code, review_log
     from tipstaff.review.checks.configured import configured_checks
@@ -100,9 +99,6 @@ def command(
         msg = "--changed and --all exclude each other"
         raise ConfigError(msg)
     check_outputs(report)
-    if watch and report is not None:
-        msg = "--watch and --report exclude each other"
-        raise ConfigError(msg)
     if base is not None and not only_changed:
         msg = "--base needs --changed"
         raise ConfigError(msg)
@@ -122,21 +118,14 @@ def command(
         "jobs": jobs or settings.get("jobs"),
         "attempt": attempt,
         "max_attempts": max_attempts or settings.get("max_attempts") or 3,
-        "use_cache": not no_cache,
         "task": task,
     }
     log = review_log(root, config)
-    run = functools.partial(
-        _run, root, checks, options, only_changed=only_changed, base=base, form=form, paint=paint, log=log
-    )
     with _ended_by_signals():
-        if watch:
-            code = _watch(root, run)
-        else:
-            found = run()
-            code = 0 if found.passed else 1
-            if report is not None:
-                _write_report(found, report)
+        found = _run(root, checks, options, only_changed=only_changed, base=base, form=form, paint=paint, log=log)
+        code = 0 if found.passed else 1 if found.ran else exits.UNREADABLE
+        if report is not None:
+            _write_report(found, report)
     return exit_code(log, code)
 
 
@@ -165,6 +154,36 @@ def _refuse_nesting() -> None:
     if os.environ.get(_NESTED):
         msg = "a check runs tipstaff check itself; name that check's own command in .tipstaff/config.toml"
         raise ConfigError(msg)
+
+
+def _say_what_runs(root: Path, checks: tuple[Check, ...]) -> None:
+    """Say once which commands a repository's checks run, and ask a person who is there.
+
+    They are the repository's author's, as those of its Makefile. Said again where a command has changed.
+    """
+    import hashlib
+
+    from tipstaff.store.replacing import replaced_file
+    from tipstaff.store.state import state_folder
+
+    commands = "\n".join(f"  {check.name}: {check.command}" for check in checks)
+    if not commands:
+        return
+    place = str(root.resolve())
+    known = state_folder() / "checks" / hashlib.sha256(place.encode("utf-8", "surrogateescape")).hexdigest()[:24]
+    digest = hashlib.sha256(commands.encode("utf-8", "surrogateescape")).hexdigest().encode()
+    with contextlib.suppress(OSError):
+        if known.read_bytes() == digest:
+            return
+    click.echo(
+        f"tipstaff: these commands of {plain(place)} are run here for the first time:\n{plain(commands)}", err=True
+    )
+    if sys.stdin.isatty() and sys.stderr.isatty() and not os.environ.get("CI"):
+        click.confirm("Run them?", abort=True, err=True)
+    with contextlib.suppress(OSError):
+        known.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with replaced_file(known, durable=False) as file:
+            file.write(digest)
 
 
 def _chosen(checks: tuple[Check, ...], names: Sequence[str]) -> tuple[Check, ...]:
@@ -202,6 +221,8 @@ def _run(
     from tipstaff.review.running.run import CheckOptions, run_checks
 
     changed = changed_files(root, base) if only_changed else None
+    if changed != ():
+        _say_what_runs(root, checks)
     os.environ[_NESTED] = "1"
     try:
         watcher = None
@@ -255,13 +276,13 @@ def _findings(result: Any) -> list[Any]:
 
 
 def _lines(report: CheckReport, paint: Painter) -> list[str]:
-    from tipstaff.review.running.feedback import OUTCOME_WORDS, clipped, location
+    from tipstaff.review.running.feedback import OUTCOME_WORDS, location, unread_output
 
     width = max((len(result.name) for result in report.results), default=0)
     lines: list[str] = []
     for result in report.results:
         colour = "yellow" if result.failed and not result.required else _COLOURS[result.outcome.value]
-        took = "cached" if result.cached else f"{result.duration_s:.2f} s" if result.exit_code is not None else ""
+        took = f"{result.duration_s:.2f} s" if result.exit_code is not None else ""
         more = [took, *([f"{result.metric:.1f} %"] if result.metric is not None else [])]
         more += [] if result.required else ["optional"]
         about = f"  {plain(result.reason)}" if result.reason else ""
@@ -277,20 +298,31 @@ def _lines(report: CheckReport, paint: Painter) -> list[str]:
             lines.append(f"    {paint(where, bold=True)}{': ' if where else ''}{plain(finding.message)}{code}")
         if len(result.findings) > 20:
             lines.append(f"    and {len(result.findings) - 20:,} more; --json has them all")
-        if not result.findings and result.output.strip():
-            lines += [f"    {paint('|', dim=True)} {plain(row)}" for row in clipped(result.output).splitlines()]
+        lines += [f"    {paint('|', dim=True)} {plain(row)}" for row in unread_output(result).splitlines()]
+    lines.append(_summary(report, paint))
+    return lines
+
+
+def _summary(report: CheckReport, paint: Painter) -> str:
     verdict = report.verdict
-    number = counted(len(report.results), "check")
+    skipped = len(report.results) - report.ran
+    left_out = f", {skipped} left out" if skipped else ""
     if not report.results:
-        lines.append("no checks: nothing here is of a known ecosystem; name some in .tipstaff/config.toml")
-    elif verdict.failed_required:
+        return paint("nothing was checked: no checks were found; name some in .tipstaff/config.toml", "red", bold=True)
+    if not report.ran:
+        return (
+            "nothing has changed, so nothing was run"
+            if report.passed
+            else paint(f"nothing was checked: {counted(skipped, 'check')} left out", "red", bold=True)
+        )
+    number = counted(report.ran, "check")
+    if verdict.failed_required:
         names = ", ".join(verdict.failed_required)
         then = "escalate" if verdict.action == "escalate" else f"attempt {report.attempt} of {report.max_attempts}"
-        lines.append(paint(f"{number}, failed: {names}; {then}", "red", bold=True))
-    else:
-        warned = f", warnings: {', '.join(verdict.warnings)}" if verdict.warnings else ""
-        lines.append(paint(f"{number} passed{warned}; {report.duration_s:.2f} s", "green", bold=True))
-    return lines
+        return paint(f"{number} run{left_out}, failed: {names}; {then}", "red", bold=True)
+    passed = counted(sum(result.outcome.value == "passed" for result in report.results), "check")
+    warned = f", warnings: {', '.join(verdict.warnings)}" if verdict.warnings else ""
+    return paint(f"{passed} passed{left_out}{warned}; {report.duration_s:.2f} s", "green", bold=True)
 
 
 def _list(checks: tuple[Check, ...], form: str, paint: Painter) -> None:
@@ -306,27 +338,3 @@ def _list(checks: tuple[Check, ...], form: str, paint: Painter) -> None:
         where = f" in {check.working_dir}" if check.working_dir else ""
         about = f" ({', '.join(more)})" if more else ""
         write(f"{paint(check.name.ljust(width), bold=True)}  {check.command}{where}{about}")
-
-
-def _watch(root: Path, run: Callable[[], CheckReport]) -> int:
-    """Run the checks again after each change until interrupted; the code is that of the last run."""
-    from tipstaff.review.running.watching import fingerprint
-
-    report = None
-    last = b""
-    repeats = 0
-    try:
-        while True:
-            now = fingerprint(root)
-            if now == last:
-                repeats = 0
-            else:
-                report = run()
-                sys.stdout.flush()
-                after = fingerprint(root)
-                # What changed during a run is looked at in another; checks that change files each time come to rest.
-                repeats = 0 if after == now else repeats + 1
-                last = now if repeats <= _MAX_REPEATS else after
-            time.sleep(_WATCH_S)
-    except KeyboardInterrupt:
-        return 0 if report is None or report.passed else 1

@@ -65,7 +65,7 @@ def assemble(
 
     check_outputs(output)
     config = read_config(root)
-    log = review_log(root, config)
+    log = review_log(root, config, reads=True)
     found = review_context(
         root,
         base=base,

@@ -68,7 +68,7 @@ def command(
         msg = "name the task's files, or give --task or --plan"
         raise ConfigError(msg)
     config = read_config(root)
-    log = review_log(root, config)
+    log = review_log(root, config, reads=True)
     found = size_repository_task(
         root,
         wanted,

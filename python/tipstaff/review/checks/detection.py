@@ -1,4 +1,4 @@
-"""A repository in, its checks out: which ecosystems it has, in the root and one level down.
+"""A repository in, its checks out: which ecosystems it has, in the root and two levels down.
 
 The checks of one ecosystem in the root keep their preset's names; where there are several, or one in a folder, the
 folder and the ecosystem come before the name: ``web:test``, ``python:lint``.
@@ -21,6 +21,10 @@ from tipstaff.review.globs import any_matcher
 from tipstaff.review.repository import IGNORED_FOLDERS
 
 
+_LEVELS = 2
+_MAX_FOLDERS = 200
+
+
 class Project(Record, frozen=True):
     """A folder that belongs to an ecosystem: the preset's name, and the folder relative to the root."""
 
@@ -29,35 +33,51 @@ class Project(Record, frozen=True):
 
 
 def detect_projects(root: Path) -> list[Project]:
-    """Return the projects of a repository, those of the root first.
+    """Return the projects of a repository, those of the root first, then those one and two levels down.
 
-    A folder below is left out where the root's checks of the same ecosystem cover it, as those of a workspace do.
+    A folder below is left out where the root's checks of the same ecosystem cover it, as those of a workspace do, and
+    below a folder that is a project itself.
     """
-    found: list[Project] = []
     top = Facts(root)
-    below = sorted(
-        name
-        for name in top.names
-        if name not in IGNORED_FOLDERS
-        and not name.startswith(".")
-        and (root / name).is_dir()
-        and not (root / name).is_symlink()
-    )
-    inner = {name: Facts(root / name, root) for name in below}
     presets = [load_preset(name) for name in preset_files()]
-    covered: set[str] = set()
-    for preset in presets:
-        if _has(top, preset.detect):
-            found.append(Project(preset.name, ""))
-            if any(map(top.holds, preset.workspace)):
-                covered.add(preset.name)
-    for name, facts in inner.items():
-        found.extend(
-            Project(preset.name, name)
-            for preset in presets
-            if preset.name not in covered and _has(facts, preset.detect_below)
-        )
+    found = [Project(preset.name, "") for preset in presets if _has(top, preset.detect)]
+    covered = {
+        preset.name
+        for preset in presets
+        if any(map(top.holds, preset.workspace)) and preset_checks(preset, top) and Project(preset.name, "") in found
+    }
+
+    def below(folder: str, depth: int) -> None:
+        for name in _folders(root / folder):
+            path = f"{folder}/{name}" if folder else name
+            facts = Facts(root / path, root)
+            projects = [
+                Project(preset.name, path)
+                for preset in presets
+                if preset.name not in covered and _has(facts, preset.detect_below)
+            ]
+            found.extend(projects)
+            if depth > 1 and not projects:
+                below(path, depth - 1)
+
+    below("", _LEVELS)
     return found
+
+
+def _folders(folder: Path) -> list[str]:
+    """Return the names of the folders in which projects are looked for, sorted."""
+    try:
+        with os.scandir(folder) as entries:
+            found = sorted(
+                entry.name
+                for entry in entries
+                if entry.name not in IGNORED_FOLDERS
+                and not entry.name.startswith(".")
+                and entry.is_dir(follow_symlinks=False)
+            )
+    except OSError:
+        return []
+    return found[:_MAX_FOLDERS]
 
 
 def repository_checks(
@@ -108,12 +128,15 @@ def _instances(base: Path, projects: Sequence[Project], *, prefer: bool, seed: b
     ecosystems: dict[str, int] = {}
     for project in projects:
         ecosystems[project.folder] = ecosystems.get(project.folder, 0) + 1
+    if prefer and not seed and "" not in ecosystems:
+        # A Makefile, a justfile or pre-commit alone.
+        found.extend(with_targets([], Facts(base)))
     for project in projects:
         facts = Facts(base / project.folder, base)
         preset = load_preset(project.preset)
         checks = _seed_checks(preset, facts) if seed else preset_checks(preset, facts)
         if prefer:
-            checks = with_targets(checks, facts)
+            checks = with_targets(checks, facts, alone=ecosystems[project.folder] == 1)
         prefix = f"{project.folder}:" if project.folder else ""
         if ecosystems[project.folder] > 1:
             prefix += f"{project.preset}:"
@@ -140,7 +163,7 @@ def _instances(base: Path, projects: Sequence[Project], *, prefer: bool, seed: b
 def _seed_checks(preset: Preset, facts: Facts) -> list[Check]:
     """Return every check that a preset's name alone stands for, with the variants of this project."""
     plain = {check.name: check for check in preset_checks(preset)}
-    proposed = {check.name: check for check in preset_checks(preset, facts)}
+    proposed = {check.name: check for check in preset_checks(preset, facts, named=True)}
     return [
         check.replace(command=known.command, parser=known.parser, reports=known.reports)
         if (known := proposed.get(name)) is not None

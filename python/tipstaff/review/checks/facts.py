@@ -215,8 +215,6 @@ class Facts:
     def _python(self) -> tuple[str, str]:
         """Return the prefix of a Python tool's command, and the interpreter."""
         for facts in self._here_and_root():
-            if "uv.lock" in facts.names and shutil.which("uv"):
-                return "uv run ", "uv run python"
             if "poetry.lock" in facts.names and shutil.which("poetry"):
                 return "poetry run ", "poetry run python"
             for name in (".venv", "venv"):

@@ -29,11 +29,10 @@ class Check(Record, frozen=True, kw_only=True):
     timeout_s
         Seconds after which the command and all its children are killed.
     triggers
-        Globs of the files whose change makes the check run; none for every change.
-    inputs
-        Globs of further files that the result depends on; none for those of `triggers`.
+        Globs of all files that its result depends on, a promise of whoever wrote them: the check is left out where none
+        of them has changed. None for every change.
     outputs
-        Globs of files that the command itself writes and that are not its input.
+        Globs of files that the command itself writes.
     working_dir
         Folder relative to the repository; empty for its root. Globs are relative to it.
     after
@@ -54,8 +53,6 @@ class Check(Record, frozen=True, kw_only=True):
         Regular expression of output that means that nothing was collected.
     missing_pattern
         Regular expression of output that means that the tool is not installed.
-    cacheable
-        Whether a result holds as long as the inputs are the same.
     """
 
     name: str
@@ -65,7 +62,6 @@ class Check(Record, frozen=True, kw_only=True):
     timeout_s: float = DEFAULT_TIMEOUT_S
     category: str = "other"
     triggers: tuple[str, ...] = ()
-    inputs: tuple[str, ...] = ()
     outputs: tuple[str, ...] = ()
     working_dir: str = ""
     after: tuple[str, ...] = ()
@@ -77,7 +73,6 @@ class Check(Record, frozen=True, kw_only=True):
     empty_exit: int | None = None
     empty_pattern: str = ""
     missing_pattern: str = ""
-    cacheable: bool = True
     description: str = ""
 
 

@@ -2,12 +2,14 @@
 
 A file has ``detect`` (file names that show the ecosystem in the root), ``detect_below`` (the same for folders one level
 down, ``detect`` where absent), ``workspace`` (conditions under which the root's checks cover the folders below),
-``triggers``, and ``[[check]]`` tables: the fields of :class:`tipstaff.review.checks.model.Check` and
+and ``[[check]]`` tables: the fields of :class:`tipstaff.review.checks.model.Check` and
 
 ``when``
     Conditions without which the check is not proposed for a repository; see `tipstaff.review.checks.facts`.
 ``extra``
     Not part of the preset where only its name is given.
+``named``
+    Part of the preset only where its name is given: not proposed for a repository.
 ``[[check.variant]]``
     Fields that replace those of the check where the variant's ``when`` holds; the first that holds counts. ``drop``
     leaves the check out.
@@ -45,6 +47,7 @@ class PresetCheck(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     check: dict[str, Any]
     when: tuple[str, ...] = ()
     extra: bool = False
+    named: bool = False
     variants: tuple[Variant, ...] = ()
 
 
@@ -74,35 +77,35 @@ def load_preset(name: str) -> Preset:
     """Return a preset; its name must be one of `preset_names`."""
     name = _ALIASES.get(name, name)
     data = tomllib.loads((_FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
-    triggers = data.get("triggers", [])
     detect = tuple(data["detect"])
     checks: list[PresetCheck] = []
     for entry in data["check"]:
         variants = tuple(
             Variant(tuple(one.pop("when", ())), one.pop("drop", False), one) for one in entry.pop("variant", ())
         )
-        when, extra = tuple(entry.pop("when", ())), entry.pop("extra", False)
-        checks.append(PresetCheck({"triggers": triggers, **entry}, when, extra, variants))
+        when = tuple(entry.pop("when", ()))
+        extra, named = entry.pop("extra", False), entry.pop("named", False)
+        checks.append(PresetCheck(entry, when, extra, named, variants))
     return Preset(
         name, detect, tuple(data.get("detect_below", detect)), tuple(data.get("workspace", ())), tuple(checks)
     )
 
 
-def preset_checks(preset: Preset, facts: Facts | None = None) -> list[Check]:
-    """Return a preset's checks: of a project, or the plain ones where none is given."""
+def preset_checks(preset: Preset, facts: Facts | None = None, *, named: bool = False) -> list[Check]:
+    """Return a preset's checks: of a project, also those of its name alone where `named`; the plain ones without one."""
     found: list[Check] = []
     for entry in preset.checks:
         if facts is None:
             if not entry.extra:
-                found.append(_made(entry.check, PLAIN_WORDS))
+                found.append(_check(entry.check, PLAIN_WORDS))
             continue
-        if not facts.all_hold(entry.when):
+        if (entry.named and not named) or not facts.all_hold(entry.when):
             continue
         variant = next((one for one in entry.variants if facts.all_hold(one.when)), None)
         if variant is None:
-            found.append(_made(entry.check, facts.words()))
+            found.append(_check(entry.check, facts.words()))
         elif not variant.drop:
-            found.append(_made({**entry.check, **variant.fields}, facts.words()))
+            found.append(_check({**entry.check, **variant.fields}, facts.words()))
     kept = {check.name for check in found}
     return [
         check.replace(
@@ -113,7 +116,7 @@ def preset_checks(preset: Preset, facts: Facts | None = None) -> list[Check]:
     ]
 
 
-def _made(fields: dict[str, Any], words: dict[str, str]) -> Check:
+def _check(fields: dict[str, Any], words: dict[str, str]) -> Check:
     command = fields["command"]
     for word, value in words.items():
         command = command.replace(f"{{{word}}}", value)

@@ -18,7 +18,7 @@ FIELDS: Final = tuple(field.name for field in msgspec.structs.fields(Check))
 _ALIASES: Final = {"timeout": "timeout_s", "trigger": "triggers"}
 _DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)?")
 _SECONDS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, None: 1.0}
-_GLOBS: Final = ("triggers", "inputs", "outputs", "reports")
+_GLOBS: Final = ("triggers", "outputs", "reports")
 
 
 def resolve_checks(config: Mapping[str, Any] | Sequence[Any] | None) -> tuple[Check, ...]:

@@ -14,6 +14,9 @@ _RUST_LOCATION: Final = re.compile(r"\s*--> ([^:\n]{1,300}):(\d+):(\d+)")
 _RUST_PANIC: Final = re.compile(
     r"thread '([^']{1,200})' (?:\(\d+\) )?panicked at (?:'(.*)', )?([^:\n']{1,300}):(\d+):(\d+)"
 )
+_RUST_STDOUT: Final = re.compile(r"---- (\S{1,200}) stdout ----$")
+_RUST_RETURNED: Final = re.compile(r"Error: (.+)")
+_RUST_SIDES: Final = re.compile(r"\s*(left|right): (.+)")
 _RUFF_HEAD: Final = re.compile(r"([A-Z]{1,10}\d{1,6}|[a-z][a-z-]{2,40}):? (?:\[\*\] )?(\S.*)")
 _MYPY_HEAD: Final = re.compile(r"[^\s:][^:\n]{0,300}:\d+(?::\d+)*: (?:error|note|warning): ")
 _MYPY_WRAPPED: Final = 8
@@ -24,6 +27,9 @@ _PY_FOREIGN: Final = ("site-packages/", "dist-packages/", "lib/python")
 _PY_FRAME: Final = re.compile(r"(?:\*{3} |Sorry: .*?)?\s*File \"([^\"]{1,300})\", line (\d+)")
 _PY_ERROR: Final = re.compile(r"((?:\w+\.)*\w*(?:Error|Exception|Interrupt|Exit)): ?(.*)")
 _ESLINT_ROW: Final = re.compile(r"\s+(\d+):(\d+)\s+(error|warning)\s+(\S.*?)(?:\s{2,}(\S+))?$")
+_NODE_SOURCE: Final = re.compile(r"(?:file://)?(/[^:\n]{1,300}|[A-Za-z]:\\[^:\n]{1,300}):(\d{1,9})$")
+_NODE_SYNTAX: Final = re.compile(r"SyntaxError: .+")
+_NODE_TEST: Final = re.compile(r"\s*(?:FAIL\s+(\S+\.\w+)(?: > (.+)| \[ \S+ \])?|\u25cf (.+))$")
 _NODE_ERROR: Final = re.compile(r"\s*(?:→ |error: ['\"]?|\[?)((?:\w*Error|Error)(?: \[\w+\])?: .+|expect\(.*)")
 _NODE_FRAME: Final = re.compile(r"\s*(?:at .{0,300}?\(|at |❯ |location: ')(?:file://)?(/?[^\s():']{1,300}):(\d+):(\d+)")
 _NODE_DETAIL: Final = re.compile(r"\s*((?:Expected|Received)[^:\n]{0,60}: .+)")
@@ -42,15 +48,32 @@ def parse_cargo(text: str) -> list[Finding]:
     found: list[Finding] = []
     head: re.Match[str] | None = None
     panic: tuple[str, int, int, str] | None = None
+    test = ""  # whose output this is, until what went wrong in it was seen
+    sides = False
     for line in _lines(text):
         if panic is not None:
             # The message is on the line after the location (since Rust 1.73).
             path, row, column, name = panic
             found.append(Finding(path=path, line=row, column=column, message=one_line(f"{name}: {line}"), code="panic"))
-            panic = None
+            panic, sides = None, True
+            continue
+        side = _RUST_SIDES.match(line) if sides else None
+        if side is not None:
+            found[-1] = found[-1].replace(message=one_line(f"{found[-1].message}; {side[1]}: {side[2]}"))
+            continue
+        sides = False
+        output = _RUST_STDOUT.match(line)
+        if output is not None:
+            test = output[1]
+            continue
+        returned = _RUST_RETURNED.match(line) if test else None
+        if returned is not None:
+            found.append(Finding(path="", message=one_line(f"{test}: it returned Err: {returned[1]}"), code="err"))
+            test = ""
             continue
         match = _RUST_PANIC.match(line.strip())
         if match is not None:
+            test = ""
             if match[2]:
                 message = one_line(f"{match[1]}: {match[2]}")
                 found.append(
@@ -204,14 +227,41 @@ def parse_eslint(text: str) -> list[Finding]:
 
 
 def parse_node_test(text: str) -> list[Finding]:
-    """Return the failed tests of vitest, jest and node's own runner: an error, and the first frame of the project."""
+    """Return the failed tests of vitest, jest and node's own runner: an error, and the first frame of the project.
+
+    A suite that does not parse has an error and no frame: its own file is the place, or the line that node names first.
+    """
     found: list[Finding] = []
     seen: set[tuple[str, int, str]] = set()
-    message = ""
+    message = test = suite = ""
+    source: tuple[str, int] | None = None
+
+    def close(path: str, line: int, column: int = 0) -> None:
+        key = path, line, message
+        if key not in seen:
+            seen.add(key)
+            shown = one_line(f"{test}: {message}" if test else message)
+            found.append(Finding(path=path, line=line, column=column, message=shown))
+
     for line in _lines(text):
+        head = _NODE_TEST.match(line)
+        if head is not None:
+            if suite and message:
+                close(suite, 0)
+            test, message = (head[2] or head[3] or "").strip(), ""
+            suite = head[1] if head[1] and not head[2] else ""
+            continue
         error = _NODE_ERROR.match(line)
         if error is not None:
             message = one_line(_without_lone_quote(error[1]))
+            if _NODE_SYNTAX.match(message) and source is not None:
+                close(*source)
+                message = suite = ""
+            source = None
+            continue
+        written = _NODE_SOURCE.match(line)
+        if written is not None:
+            source = written[1], int(written[2])
             continue
         detail = _NODE_DETAIL.match(line)
         if message and line.strip() and (detail is not None or message.endswith(":")):
@@ -220,11 +270,10 @@ def parse_node_test(text: str) -> list[Finding]:
         frame = _NODE_FRAME.match(line)
         if frame is None or not message or any(part in line for part in _NODE_FOREIGN):
             continue
-        key = frame[1], int(frame[2]), message
-        if key not in seen:
-            seen.add(key)
-            found.append(Finding(path=frame[1], line=int(frame[2]), column=int(frame[3]), message=message))
-        message = ""
+        close(frame[1], int(frame[2]), int(frame[3]))
+        message = suite = ""
+    if suite and message:
+        close(suite, 0)
     return found
 
 

@@ -34,6 +34,11 @@ LINE_PATTERNS: Final[dict[str, tuple[re.Pattern[str], ...]]] = {
             rf"(?P<path>[^\s(][^(\n]{{0,300}})\({_LINE},{_COLUMN}\): {_LEVEL} {_TS_CODE}: {_MESSAGE}",
             rf"(?P<path>[^\s:][^:\n]{{0,300}}):{_LINE}:{_COLUMN} - {_LEVEL} {_TS_CODE}: {_MESSAGE}",
         ),
+        # MSBuild and its compilers; the project's file is named last.
+        "msbuild": (
+            rf"\s{{0,8}}(?P<path>(?:[A-Za-z]:[\\/])?[^\s(:][^(:\n]{{0,300}})\({_LINE}(?:,{_COLUMN}){{0,3}}\): "
+            rf"{_LEVEL} (?P<code>[A-Z]{{1,8}}\d{{1,6}}): (?P<message>\S.*?)(?: \[[^\[\]\n]{{1,300}}proj\])?$",
+        ),
         # Old versions of Gradle print a task's name and its first line of output in one.
         "gradle": (
             rf":[\w:-]{{1,200}}(?P<path>/[^:\n]{{1,300}}):{_LINE}: {_LEVEL}: {_MESSAGE}",

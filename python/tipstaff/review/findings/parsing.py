@@ -46,10 +46,11 @@ PARSERS: Final[dict[str, tuple[Parser, ...]]] = {
     "gcc": (_table("lines"),),
     "javac": (_table("lines"),),
     "tsc": (_table("tsc"),),
+    "one-line": (*map(_table, ("github", "tsc", "msbuild", "maven", "lines")), blocks.parse_go_tests),
 }
 """The parsers of each format, all of which read the whole output."""
 
-_ANY: Final = ("github", "tsc", "maven", "cargo", "ruff", "eslint", "pytest", "node-test", "go", "lines", "python")
+_ANY: Final = ("cargo", "ruff", "eslint", "pytest", "node-test", "one-line", "python")
 
 
 def parse_output(text: str, parser: str = "") -> list[Finding]:
@@ -60,7 +61,8 @@ def parse_output(text: str, parser: str = "") -> list[Finding]:
     text
         What the tool printed; colours are removed.
     parser
-        One of `PARSERS`; where it is empty or not one of them, the first format that yields findings is taken.
+        One of `PARSERS`; where it is empty or not one of them, the first format that yields findings is taken, the
+        formats of one line to a finding together.
     """
     plain = without_escapes(text[-MAX_OUTPUT_CHARS:])
     for name in (parser,) if parser in PARSERS else _ANY:

@@ -53,7 +53,7 @@ def _go(data: bytes) -> float | None:
 def _json(data: bytes) -> float | None:
     try:
         report: object = json.loads(data)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     for path in (("totals", "percent_covered"), ("total", "lines", "pct"), ("data", 0, "totals", "lines", "percent")):
         found: object = report
@@ -72,7 +72,7 @@ def _xml(data: bytes) -> float | None:
 
     try:
         root = Tree.fromstring(data)  # noqa: S314
-    except Tree.ParseError:
+    except (Tree.ParseError, LookupError, ValueError):
         return None
     if root.tag == "coverage":
         try:
@@ -82,6 +82,9 @@ def _xml(data: bytes) -> float | None:
     if root.tag == "report":
         for counter in root.findall("counter"):
             if counter.get("type") == "LINE":
-                covered, missed = int(counter.get("covered") or 0), int(counter.get("missed") or 0)
+                try:
+                    covered, missed = int(counter.get("covered") or 0), int(counter.get("missed") or 0)
+                except ValueError:
+                    return None
                 return _percent(covered, covered + missed)
     return None

@@ -10,6 +10,7 @@ from tipstaff.review.running.results import CheckResult, Outcome
 
 MAX_FINDINGS: Final = 20
 MAX_OUTPUT_LINES: Final = 40
+MAX_UNREAD_LINES: Final = 12
 MAX_LINE_CHARS: Final = 300
 
 OUTCOME_WORDS: Final = {
@@ -61,6 +62,20 @@ def clipped(text: str, *, lines: int = MAX_OUTPUT_LINES) -> str:
     return "\n".join([*rows[:head], f"[... {len(rows) - lines:,} lines left out ...]", *rows[-tail:]])
 
 
+def unread_output(result: CheckResult) -> str:
+    """Return what no finding says of an output, clipped: all of it where there are no findings."""
+    if not result.findings:
+        return clipped(result.output)
+    words = {finding.message[:60] for finding in result.findings if finding.message}
+    places = {f"{finding.path.rpartition('/')[2]}:{finding.line}" for finding in result.findings if finding.path}
+    rows = [
+        row
+        for row in result.output.splitlines()
+        if row.strip() and not any(word in row for word in words) and not any(place in row for place in places)
+    ]
+    return clipped("\n".join(rows), lines=MAX_UNREAD_LINES)
+
+
 def location(result_path: str, line: int, column: int = 0) -> str:
     """Return ``path:line:column`` as far as it is known."""
     return ":".join([result_path, *([str(line)] if line else []), *([str(column)] if line and column else [])])
@@ -82,6 +97,7 @@ def _about(result: CheckResult, shown: set[Finding]) -> list[str]:
         lines.append(f"- {where}: {finding.message}{code}" if where else f"- {finding.message}{code}")
     if len(new) > MAX_FINDINGS:
         lines.append(f"- and {len(new) - MAX_FINDINGS:,} more")
-    if not errors and result.output.strip():
-        lines += ["```", clipped(result.output), "```"]
+    rest = unread_output(result)
+    if rest:
+        lines += ["```", rest, "```"]
     return lines

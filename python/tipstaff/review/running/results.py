@@ -38,8 +38,6 @@ class CheckResult(Record, frozen=True, kw_only=True):
         What the command printed, its middle left out where it is long.
     metric
         Coverage in percent, where a report of it was found.
-    cached
-        Whether an earlier result stands for this one, because nothing that it depends on has changed.
     """
 
     name: str
@@ -54,7 +52,6 @@ class CheckResult(Record, frozen=True, kw_only=True):
     findings: tuple[Finding, ...] = ()
     metric: float | None = None
     threshold: float | None = None
-    cached: bool = False
 
     @property
     def failed(self) -> bool:
@@ -95,6 +92,11 @@ class CheckReport(Record, frozen=True, kw_only=True):
     feedback: str = ""
 
     @property
+    def ran(self) -> int:
+        """How many checks were run."""
+        return sum(result.outcome is not Outcome.SKIPPED for result in self.results)
+
+    @property
     def passed(self) -> bool:
-        """Whether every required check passed."""
-        return not self.verdict.failed_required
+        """Whether every required check passed, and at least one was run if anything has changed."""
+        return not self.verdict.failed_required and (self.ran > 0 or self.changed == ())

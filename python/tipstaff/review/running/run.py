@@ -1,4 +1,7 @@
-"""Checks of a repository, run: triggers, cache, commands, reports, thresholds, verdict."""
+"""Checks of a repository, run: triggers, commands, reports, thresholds, verdict.
+
+No result is kept for a later run: what a command reads is not known, so an earlier pass says nothing of the present.
+"""
 
 from __future__ import annotations
 
@@ -13,16 +16,15 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from tipstaff.processors import usable_processors
-from tipstaff.review.checks.judging import MAX_ATTEMPTS, judge_checks
+from tipstaff.review.checks.judging import ESCALATE, MAX_ATTEMPTS, judge_checks
 from tipstaff.review.checks.model import Check
 from tipstaff.review.findings.model import Finding
 from tipstaff.review.findings.parsing import located, parse_output, without_escapes
-from tipstaff.review.findings.reports import MAX_REPORT_BYTES, count_junit, parse_junit, parse_sarif
-from tipstaff.review.globs import is_pattern, matcher
-from tipstaff.review.running.cache import ResultCache, is_triggered
+from tipstaff.review.findings.reports import MAX_REPORT_BYTES, ReportError, count_tests, parse_report
+from tipstaff.review.globs import any_matcher, is_pattern, matcher
+from tipstaff.review.repository import list_files
 from tipstaff.review.running.coverage import coverage_percent
 from tipstaff.review.running.feedback import feedback_text
-from tipstaff.review.running.inventory import Inventory
 from tipstaff.review.running.results import CheckReport, CheckResult, Outcome
 from tipstaff.review.running.schedule import Ended, Watcher, run_all
 
@@ -56,9 +58,8 @@ class CheckOptions:
     attempt, max_attempts
         Which attempt at the task this is, and after how many a failure is escalated.
     changed
-        Only checks that one of these files triggers are run; all of them where None.
-    use_cache
-        Whether earlier passes are reused for unchanged inputs.
+        The changed files: nothing is run where there are none, and no check whose declared `triggers` match none of
+        them. All checks are run where None.
     task
         The task's description, for the feedback.
     """
@@ -70,14 +71,12 @@ class CheckOptions:
         attempt: int = 1,
         max_attempts: int = MAX_ATTEMPTS,
         changed: Sequence[str] | None = None,
-        use_cache: bool = True,
         task: str = "",
     ) -> None:
         self.jobs = max(1, jobs or usable_processors())
         self.attempt = attempt
         self.max_attempts = max_attempts
         self.changed = None if changed is None else tuple(changed)
-        self.use_cache = use_cache
         self.task = task
 
 
@@ -119,14 +118,12 @@ class _Run:
         self.options = options
         self.watcher = watcher
         self.results: dict[str, CheckResult] = {}
-        self.keys: dict[str, str] = {}
-        self.inventory: Inventory | None = None
-        self.cache: ResultCache | None = None
+        self.files: list[str] | None = None
         self.scratch: Path | None = None
 
     def report(self, began: float) -> CheckReport:
         try:
-            todo = self._looked_up()
+            todo = self._triggered()
             if todo:
                 # Folders on a full disk cannot be made: what needs one fails by itself and says why.
                 try:
@@ -134,7 +131,6 @@ class _Run:
                 except OSError:
                     self.scratch = None
                 run_all(todo, jobs=self.options.jobs, start=self._start, finish=self._finish, watcher=self.watcher)
-                self._keep(todo)
         finally:
             if self.scratch is not None:
                 shutil.rmtree(self.scratch, ignore_errors=True)
@@ -143,6 +139,8 @@ class _Run:
         verdict = judge_checks(
             self.checks, judged, attempt=self.options.attempt, max_attempts=self.options.max_attempts
         )
+        if self.options.changed != () and all(result.outcome is Outcome.SKIPPED for result in results):
+            verdict = verdict.replace(action=ESCALATE)  # nothing was checked: a person has to say what would be
         feedback = feedback_text(
             results, attempt=self.options.attempt, max_attempts=self.options.max_attempts, task=self.options.task
         )
@@ -156,45 +154,16 @@ class _Run:
             feedback=feedback,
         )
 
-    def _looked_up(self) -> list[Check]:
-        """Return the checks that have to be run; the others are skipped or have a result from the cache."""
-        wanted: list[Check] = []
-        for check in self.checks:
-            if self.options.changed is not None and not is_triggered(check, self.options.changed):
-                self._skip(check, "no changed file triggers it")
-            else:
-                wanted.append(check)
-        if not wanted or not self.options.use_cache:
-            return wanted
-        self.inventory = Inventory(self.root)
-        self.cache = ResultCache(self.inventory)
+    def _triggered(self) -> list[Check]:
+        """Return the checks that have to be run; the others are skipped."""
+        changed = self.options.changed
         todo: list[Check] = []
-        for check in wanted:
-            if not check.cacheable:
-                todo.append(check)
-                continue
-            key = self.keys[check.name] = self.cache.key(check)
-            found = self.cache.find(key)
-            if found is None:
+        for check in self.checks:
+            if changed is None or _is_triggered(check, changed):
                 todo.append(check)
             else:
-                self.results[check.name] = found.replace(required=check.required)
-        if not todo:
-            self.cache.save()
-        self.inventory.save()
+                self._skip(check, "no changed file is one of its triggers" if changed else "nothing has changed")
         return todo
-
-    def _keep(self, todo: Sequence[Check]) -> None:
-        """Keep the passes whose inputs are as they were before the commands ran."""
-        if self.cache is None or self.inventory is None:
-            return
-        self.inventory.refresh()
-        for check in todo:
-            key, result = self.keys.get(check.name), self.results[check.name]
-            if key is not None and result.outcome is Outcome.PASSED and self.cache.key(check) == key:
-                self.cache.keep(key, result.replace(output=""))
-        self.cache.save()
-        self.inventory.save()
 
     def _skip(self, check: Check, reason: str) -> None:
         self.results[check.name] = CheckResult(
@@ -266,10 +235,10 @@ class _Run:
     def _result(self, check: Check, ended: Ended) -> CheckResult:
         folder = self.root / check.working_dir
         paths = self._reports(check, folder) if ended.exit_code is not None else []
-        reports = [path.read_bytes() for path in paths if path.stat().st_size <= MAX_REPORT_BYTES]
-        metrics = [value for data in reports if (value := coverage_percent(data)) is not None]
+        reports = {path: path.read_bytes() for path in paths if path.stat().st_size <= MAX_REPORT_BYTES}
+        metrics = [value for data in reports.values() if (value := coverage_percent(data)) is not None]
         metric = metrics[0] if metrics else None
-        tests = sum(count_junit(data) or 0 for data in reports)
+        tests = sum(map(count_tests, reports.values()))
         outcome, reason = _outcome(check, ended, metric, tests)
         findings: list[Finding] = []
         if outcome is not Outcome.PASSED and outcome is not Outcome.TOOL_MISSING:
@@ -289,19 +258,28 @@ class _Run:
             threshold=check.threshold,
         )
 
-    def _findings(self, check: Check, ended: Ended, reports: Sequence[bytes]) -> list[Finding]:
+    def _findings(self, check: Check, ended: Ended, reports: Mapping[Path, bytes]) -> list[Finding]:
         found: list[Finding] = []
-        for data in reports:
-            head = data[:512].lstrip()
-            parsed = (
-                parse_junit(data) if head.startswith(b"<") else parse_sarif(data) if head.startswith(b"{") else None
-            )
-            found.extend(parsed or ())
-        if not any(finding.path for finding in found):
+        for path, data in reports.items():
+            try:
+                found.extend(parse_report(data) or ())
+            except ReportError as error:
+                note = f"this report cannot be read: {error}"
+                found.append(Finding(path=str(path), message=note, severity="warning", tool="report"))
+        if not any(finding.path and finding.tool != "report" for finding in found):
             found.extend(parse_output(ended.output, check.parser))
-        if self.inventory is None:
-            self.inventory = Inventory(self.root)
-        return located(found, self.root, check.working_dir, self.inventory.files)
+        if self.files is None:
+            self.files = list_files(self.root)
+        return located(found, self.root, check.working_dir, self.files)
+
+
+def _is_triggered(check: Check, changed: Sequence[str]) -> bool:
+    """Return whether a change can concern a check: any change where it declares no triggers."""
+    if not check.triggers:
+        return bool(changed)
+    prefix = f"{check.working_dir}/" if check.working_dir else ""
+    match = any_matcher(check.triggers)
+    return any(path.startswith(prefix) and match(path[len(prefix) :]) for path in changed)
 
 
 def missing_program(command: str, folder: Path) -> str:

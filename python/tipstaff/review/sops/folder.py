@@ -11,7 +11,6 @@ from tipstaff.model import Diagnostic, Record, Severity
 from tipstaff.review.globs import any_matcher
 from tipstaff.review.sops.documents import MAX_SOP_BYTES, Sop, SopError, parse_sop, sop_mapping
 from tipstaff.review.sops.matching import match_sops
-from tipstaff.review.sops.store import FROM_FILES, folder_state, load_sops, save_sops
 
 FOLDERS: Final = (".tipstaff/sops", ".semspec/sources/docs/sops", ".semspec/sources/docs", "docs/sops")
 """Where SOPs are looked for; all of those that exist."""
@@ -73,12 +72,6 @@ def read_sops(root: Path, folders: Sequence[str] | None = None) -> SopFolder:
             name = file.relative_to(base).as_posix()
             if file.suffix.lower() in ENDINGS and name not in known and file.is_file():
                 listed.append((name, home))
-    names = [name for name, _ in listed]
-    state = folder_state(base, names) if len(names) >= FROM_FILES else None
-    if state is not None:
-        stored = load_sops(base, state)
-        if stored is not None:
-            return SopFolder(sops=stored[0], diagnostics=stored[1])
     found: dict[str, Sop] = {}
     problems: list[Diagnostic] = []
     for name, home in listed:
@@ -90,10 +83,7 @@ def read_sops(root: Path, folders: Sequence[str] | None = None) -> SopFolder:
             problems.append(_problem("SOP107", name, message, "rename one of the files"))
         else:
             found[sop.id] = sop
-    result = SopFolder(sops=tuple(found[name] for name in sorted(found)), diagnostics=tuple(problems))
-    if state is not None:
-        save_sops(base, state, result.sops, result.diagnostics)
-    return result
+    return SopFolder(sops=tuple(found[name] for name in sorted(found)), diagnostics=tuple(problems))
 
 
 def _read(file: Path, name: str, folder: str, base: Path, problems: list[Diagnostic]) -> Sop | None:
