@@ -20,7 +20,6 @@ from tipstaff.review.checks.targets import with_targets
 from tipstaff.review.globs import any_matcher
 from tipstaff.review.repository import IGNORED_FOLDERS
 
-
 _LEVELS = 2
 _MAX_FOLDERS = 200
 

@@ -92,7 +92,7 @@ def load_preset(name: str) -> Preset:
 
 
 def preset_checks(preset: Preset, facts: Facts | None = None, *, named: bool = False) -> list[Check]:
-    """Return a preset's checks: of a project, also those of its name alone where `named`; the plain ones without one."""
+    """Return a preset's checks: of a project, those of its name alone where `named`; without one, the plain ones."""
     found: list[Check] = []
     for entry in preset.checks:
         if facts is None:

@@ -28,7 +28,7 @@ TARGETS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
 """Names of a preset's checks: their category, and the targets that may take their places, the best first."""
 
 _ALONE: Final = ("test", "lint", "types", "format")
-"""Purposes whose targets are checks where no preset has one; a target ``check`` or ``ci`` where there are none of them."""
+"""Purposes whose targets are checks where no preset has one; failing all, a target ``check``, ``ci`` or ``verify``."""
 
 _FILES: Final = (
     ("Makefile", "make {}", re.compile(r"^([A-Za-z0-9][\w.-]*)\s*:(?!=)", re.MULTILINE)),

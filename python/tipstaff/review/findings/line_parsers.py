@@ -36,8 +36,10 @@ LINE_PATTERNS: Final[dict[str, tuple[re.Pattern[str], ...]]] = {
         ),
         # MSBuild and its compilers; the project's file is named last.
         "msbuild": (
-            rf"\s{{0,8}}(?P<path>(?:[A-Za-z]:[\\/])?[^\s(:][^(:\n]{{0,300}})\({_LINE}(?:,{_COLUMN}){{0,3}}\): "
-            rf"{_LEVEL} (?P<code>[A-Z]{{1,8}}\d{{1,6}}): (?P<message>\S.*?)(?: \[[^\[\]\n]{{1,300}}proj\])?$",
+            (
+                rf"\s{{0,8}}(?P<path>(?:[A-Za-z]:[\\/])?[^\s(:][^(:\n]{{0,300}})\({_LINE}(?:,{_COLUMN}){{0,3}}\): "
+                rf"{_LEVEL} (?P<code>[A-Z]{{1,8}}\d{{1,6}}): (?P<message>\S.*?)(?: \[[^\[\]\n]{{1,300}}proj\])?$"
+            ),
         ),
         # Old versions of Gradle print a task's name and its first line of output in one.
         "gradle": (
