@@ -89,7 +89,7 @@ def test_evidence_that_is_not_there_is_not_believed(folder: Path, evidence: Any,
     "evidence",
     [
         "api/orders.py",
-        "see `api/orders.py:4`",
+        "see `api/orders.py:4`: `def refund(order_id):`",
         "In api/orders.py, `def refund( order_id )` raises.",
         "api/orders.py:4-5",
         "api/orders.py:L4, and api/orders.py:5:11",
@@ -102,23 +102,102 @@ def test_evidence_that_is_not_there_is_not_believed(folder: Path, evidence: Any,
         "api\\orders.py:4",
         "orders.py:4, which only one folder has",
         "{root}/api/orders.py:4",
-        "`refund()` in api/orders.py, which is no `order_id.refund`; `setup.py` is not touched",
+        "`refund()` in api/orders.py, which is no `order_id.refund`; `setup.py` is not touched; `import os`",
         "api/orders.py: `def refund(...)` and `def refund … raise ValueError`",
         "api/orders.py:\n```python\n    def refund(order_id):\n        raise ValueError(f'refund {order_id}')\n```",
         "api/orders.py `f&#39;refund {order_id}&#39;`",
         "api/orders.py has it, unlike https://example.org/other.py:8 or v1.2.3",
-        {"path": "api/orders.py", "line": 5, "quote": "raise ValueError"},
+        {"path": "api/orders.py", "line": 5, "quote": "raise ValueError(f'refund {order_id}'"},
         ["api/orders.py:4 `def refund`", {"path": "api/orders.py", "quote": "import os"}],
-        [{"file": "api/orders.py", "lines": "4-5", "quote": "def refund", "comment": "documented"}],
-        [{"path": "api/orders.py:4", "quote": "def refund", "line": None}],
+        [{"file": "api/orders.py", "lines": "4-5", "quote": "def refund(order_id):", "comment": "documented"}],
+        [{"path": "api/orders.py:4", "quote": "def refund(order_id)", "line": None}],
         [{"path": "api/orders.py", "quote": "raise  ValueError(f'refund"}],
         [{"path": "./api/orders.py", "line": 4, "quote": "def refund(order_id):\n    raise ValueError"}],
     ],
 )
 def test_evidence_as_reviewers_write_it(folder: Path, evidence: Any) -> None:
     data = answer()
-    data["sop_review"][0]["evidence"] = evidence.replace("{root}", str(folder)) if type(evidence) is str else evidence
+    if isinstance(evidence, str):
+        evidence = evidence.replace("{root}", str(folder))
+        evidence += "" if "`" in evidence else " `def refund(order_id):`"
+    data["sop_review"][0]["evidence"] = evidence
     assert judged(folder, data).problems == ()
+
+
+SOP_TEXT = "Errors carry context: `raise ValueError(f'refund {order_id}')` is right.\n"
+CHANGE = """diff --git a/api/orders.py b/api/orders.py
+--- a/api/orders.py
++++ b/api/orders.py
+@@ -4,2 +4,2 @@
+ def refund(order_id):
+-    raise KeyError(order_id)
++    raise ValueError(f'refund {order_id}')
+diff --git a/api/gone.py b/api/gone.py
+--- a/api/gone.py
++++ /dev/null
+@@ -1,2 +0,0 @@
+-def charge(card):
+-    return card.charge()
+"""
+RAISE = "raise ValueError(f'refund {order_id}')"
+
+WRONG = [
+    "api/orders.py",
+    "README.md",
+    "api/orders.py `e`",
+    "api/orders.py `)` and `(`",
+    "api/orders.py `order_id`",
+    "api/orders.py `import`",
+    'api/orders.py:5 has "return charge(order_id, retries=3)"',
+    "api/orders.py:5 has 'return charge(order_id, retries=3)'",
+    f"api/orders.py:1 `{RAISE}` and `def refund(order_id):`" + " in line 1" * 2,
+    "api/orders.py `pytest.monkeypatch.subprocess.chmod()`",
+    "api/orders.py `i ... e`",
+    "api/orders.py `def ... d`",
+    "other.py `value = load_everything()`",
+    f"api/orders.py `{RAISE}`",
+    [{"path": "api/orders.py", "quote": "e"}],
+    [{"path": "other.py", "quote": "value = load_everything()"}],
+    [{"path": "api/gone.py", "quote": "def charge(order):"}],
+    [{"path": "api/orders.py", "line": 5, "quote": "ValueError"}],
+    ["api/orders.py", "api/orders.py:4"],
+]
+RIGHT = [
+    "api/orders.py:4 `def refund(order_id):`",
+    "api/orders.py `raise KeyError(order_id)` was replaced",
+    "api/gone.py is deleted: `return card.charge()`",
+    "api/gone.py:2 `return card.charge()`",
+    'api/orders.py:4 "def refund(order_id):"',
+    "api/orders.py:4 'def refund(order_id):'",
+    [{"path": "api/gone.py", "line": 2, "quote": "return card.charge()"}],
+    [{"path": "api/orders.py", "line": 4, "quote": "def refund(order_id):"}, "other.py `value = load_everything()`"],
+    "api/orders.py:\n```python\ndef refund(order_id):\n    raise ValueError(f'refund {order_id}')\n```",
+]
+NOT_APPLICABLE = [
+    ("n/a", False),
+    ("not applicable", False),
+    ("does not apply to this", False),
+    ("no SQL is in README.md", False),
+    ("api/orders.py builds no SQL", True),
+    ("only .py files changed, no migrations", True),
+    ("nothing below api/ talks to a database", True),
+]
+
+
+def test_evidence_of_a_change(folder: Path) -> None:
+    (folder / "other.py").write_text("value = load_everything()\n", encoding="utf-8")
+
+    def believed(status: str, evidence: Any) -> bool:
+        data = answer()
+        data["sop_review"] = [{"sop_id": "s.error", "status": status, "evidence": evidence}]
+        given = parse_answer(json.dumps(data))
+        files = ("api/gone.py", "api/orders.py")
+        found = verify_answer(given, {"s.error": "error"}, folder, files=files, diff=CHANGE, sops={"s.error": SOP_TEXT})
+        return found.accepted
+
+    assert [one for one in WRONG if believed("passed", one)] == []
+    assert [one for one in RIGHT if not believed("passed", one)] == []
+    assert [one for one, right in NOT_APPLICABLE if believed("not_applicable", one) is not right] == []
 
 
 def test_every_sop_has_to_be_answered_once(folder: Path) -> None:
@@ -154,7 +233,7 @@ def test_where_answers_lead(folder: Path, change: dict[str, Any], action: str) -
 def test_only_violated_errors_reject_an_approval(folder: Path, name: str, action: str) -> None:
     data = answer()
     for review in data["sop_review"]:
-        review["evidence"] = "api/orders.py:5"
+        review["evidence"] = "api/orders.py:4 `def refund(order_id):`"
         review["status"] = "violated" if review["sop_id"] == name else "passed"
     found = judged(folder, data)
     assert found.action == action
@@ -172,6 +251,7 @@ def test_only_violated_errors_reject_an_approval(folder: Path, name: str, action
         ('{"verdict": "approved", "confidence": 1, "sop_review": [{"sop_id": "a", "status": "ok"}]}', "status of a"),
         ('{"verdict": "approved", "confidence": "1"}', "schema"),
         ('{"verdict": "approved", "confidence": NaN}', "confidence"),
+        ('{"verdict": "rejected", "verdict": "approved", "confidence": 0.9}', "the key 'verdict' occurs twice"),
         ('{"verdict": "approved", "confidence": 0.9,}', "double quotes in line 1"),
         ('{"verdict": "approved",\n // sure\n "confidence": 0.9, "patterns": [{"name": "x"}]}', "quotes in line 2"),
         ('{"verdict": "rejected", "confidence": 0.9} no: {"verdict": "approved", "confidence": 0.9}', "they differ"),
@@ -230,7 +310,7 @@ def test_a_model_can_be_asked(tmp_path: Path) -> None:
     program = (
         "import json, sys; text = sys.stdin.read(); assert 'source.doc.sops.e' in text and '+new line' in text;"
         "print(json.dumps({'verdict': 'approved', 'confidence': 0.8, 'sop_review': "
-        "[{'sop_id': 'source.doc.sops.e', 'status': 'passed', 'evidence': 'a.py:1'}]}))"
+        "[{'sop_id': 'source.doc.sops.e', 'status': 'passed', 'evidence': 'a.py:1 `import os`'}]}))"
     )
     model = CommandSummarizer([sys.executable, "-c", program])
     found = ask_reviewer(model, context, "+new line", task="do it")

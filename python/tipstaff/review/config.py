@@ -134,16 +134,24 @@ def read_config(root: Path) -> ReviewConfig:
             continue
         try:
             data = path.read_bytes()
-            text = data.decode("utf-8")
-        except (OSError, UnicodeDecodeError) as error:
+        except OSError as error:
             msg = f"{name}: cannot be read: {error}"
             raise SourceError(msg) from error
-        if len(data) > MAX_CONFIG_BYTES:
-            msg = f"{name}: larger than {MAX_CONFIG_BYTES:,} bytes"
-            raise SourceError(msg)
-        content = _toml(name, text) if name.endswith(".toml") else _yaml(name, text)
-        return _checked(name, text, content)
+        return parse_config(name, data)
     return ReviewConfig()
+
+
+def parse_config(name: str, data: bytes) -> ReviewConfig:
+    """Return what the bytes of a configuration file say; `name` is one of `FILES`. Raises as `read_config`."""
+    if len(data) > MAX_CONFIG_BYTES:
+        msg = f"{name}: larger than {MAX_CONFIG_BYTES:,} bytes"
+        raise SourceError(msg)
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        msg = f"{name}: cannot be read: {error}"
+        raise SourceError(msg) from error
+    return _checked(name, text, _toml(name, text) if name.endswith(".toml") else _yaml(name, text))
 
 
 def _toml(name: str, text: str) -> object:

@@ -116,6 +116,23 @@ def diff_text(root: Path, base: str | None = None, files: Sequence[str] = ()) ->
     return "".join(found)
 
 
+def files_before(root: Path, paths: Sequence[str], base: str | None = None) -> dict[str, bytes]:
+    """Return the contents of files as they were before a change, those that were not there left out.
+
+    Parameters
+    ----------
+    root, paths
+        Paths relative to `root`.
+    base
+        See `changed_files`.
+    """
+    if not paths or not is_work_tree(root) or not has_commits(root):
+        return {}
+    against = _ancestor(root, base)
+    known = set(_split(git(root, "ls-tree", "-r", "-z", "--name-only", against, "--", *paths)))
+    return {path: git(root, "cat-file", "blob", f"{against}:./{path}") for path in paths if path in known}
+
+
 def has_commits(root: Path) -> bool:
     """Return whether anything was ever committed."""
     try:

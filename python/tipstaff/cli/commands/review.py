@@ -140,9 +140,9 @@ def verify(
     change is accepted, else with 1.
     """
     from tipstaff.cli.review_log import exit_code, review_log
-    from tipstaff.review.assembly.reviewer import expected_sops
+    from tipstaff.review.assembly.reviewer import change_sops
     from tipstaff.review.config import read_config
-    from tipstaff.review.repository import changed_files
+    from tipstaff.review.repository import changed_files, diff_text, is_work_tree
     from tipstaff.review.verdicts.answer import parse_answer
     from tipstaff.review.verdicts.verify import verify_answer
 
@@ -153,7 +153,9 @@ def verify(
         raise SourceError(msg) from None
     config = read_config(root)
     changed = files or changed_files(root, base)
-    expected = expected_sops(root, files=changed, scope=scope, config=config)
+    folder = change_sops(root, changed, base, config.review)
+    sops = folder.applicable(changed, scope=scope)
+    expected = {sop.id: sop.severity for sop in sops}
     log = review_log(root, config)
     if log is not None:
         log.files = changed
@@ -162,7 +164,17 @@ def verify(
     except ConfigError as error:
         msg = f"{answer}: {error}"
         raise ConfigError(msg) from None
-    outcome = verify_answer(parsed, expected, root, min_confidence=min_confidence, log=log)
+    outcome = verify_answer(
+        parsed,
+        expected,
+        root,
+        files=changed,
+        diff=diff_text(root, base, files) if is_work_tree(root) else "",
+        sops={sop.id: sop.text for sop in sops},
+        broken=folder.diagnostics,
+        min_confidence=min_confidence,
+        log=log,
+    )
     if as_json:
         write_json({**outcome.to_dict(), "expected": expected})
         return exit_code(log, 0 if outcome.accepted else 1)

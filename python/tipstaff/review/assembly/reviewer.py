@@ -12,11 +12,11 @@ from tipstaff.review.assembly.conventions import repository_conventions
 from tipstaff.review.assembly.decisions import prior_decisions
 from tipstaff.review.assembly.selection import ReviewAssembly, assemble_review
 from tipstaff.review.assembly.summaries import file_summaries
-from tipstaff.review.config import ReviewConfig, read_config
-from tipstaff.review.repository import changed_files, diff_text, is_work_tree
+from tipstaff.review.config import FILES, ReviewConfig, ReviewTable, parse_config, read_config
+from tipstaff.review.repository import changed_files, diff_text, files_before, is_work_tree
 from tipstaff.review.sizing.budget import text_tokens
 from tipstaff.review.sizing.scope import repository_path
-from tipstaff.review.sops.folder import read_sops
+from tipstaff.review.sops.folder import ENDINGS, SopFolder, read_sops
 
 DEFAULT_WINDOW: Final = 200_000
 
@@ -117,7 +117,7 @@ def review_context(
     changed = tuple(map(repository_path, files)) if files is not None else changed_files(root, base)
     if task_output_tokens is None:
         task_output_tokens = text_tokens(_difference(root, base, files and changed))
-    folder = read_sops(root, settings.sops)
+    folder = change_sops(root, changed, base, settings)
     sops = folder.applicable(changed, scope=scope)
     summaries, notes = file_summaries(root, changed)
     if files is not None:
@@ -154,6 +154,24 @@ def review_context(
     if log is not None:
         log.record_assembly(context)
     return context
+
+
+def _difference(root: Path, base: str | None, files: Sequence[str] | None) -> str:
+    """Return what changed, in the files that are named or in all."""
+    if not files:
+        return "" if files is not None else diff_text(root, base)
+    return diff_text(root, base, files) if is_work_tree(root) else ""
+
+
+def change_sops(root: Path, changed: Sequence[str], base: str | None, settings: ReviewTable) -> SopFolder:
+    """Return the SOPs that count for a change: those from before it, as they were, and those that it adds.
+
+    So are the folders in which they are looked for: a change frees itself neither by an SOP nor by the configuration.
+    """
+    before = files_before(root, [path for path in changed if path.endswith(ENDINGS) or path in FILES], base)
+    earlier = next((parse_config(name, before[name]).review.sops for name in FILES if name in before), settings.sops)
+    folders = None if None in {earlier, settings.sops} else (*(earlier or ()), *(settings.sops or ()))
+    return read_sops(root, folders and tuple(dict.fromkeys(folders)), before)
 
 
 def _difference(root: Path, base: str | None, files: Sequence[str] | None) -> str:

@@ -37,7 +37,7 @@ class SopFolder(Record, frozen=True, kw_only=True):
         return {path: {**everywhere, **{name: costs[name] for name, match in globs if match(path)}} for path in files}
 
 
-def read_sops(root: Path, folders: Sequence[str] | None = None) -> SopFolder:
+def read_sops(root: Path, folders: Sequence[str] | None = None, before: Mapping[str, bytes] | None = None) -> SopFolder:
     """Read the SOPs of a repository.
 
     Parameters
@@ -46,6 +46,9 @@ def read_sops(root: Path, folders: Sequence[str] | None = None) -> SopFolder:
         Its folder.
     folders
         Folders relative to it; `FOLDERS` where None.
+    before
+        Files as they were before a change, by path: of SOPs among them that is what counts, so that no change frees
+        itself from what it has to meet.
 
     Raises
     ------
@@ -61,13 +64,16 @@ def read_sops(root: Path, folders: Sequence[str] | None = None) -> SopFolder:
         if not path.is_relative_to(base):
             msg = f"{folder}: expected a folder inside the repository"
             raise ConfigError(msg)
+        known = {name for name, _ in listed}
+        home = path.relative_to(base).as_posix()
+        earlier = [name for name in before or {} if name.startswith(f"{home}/") and name.endswith(ENDINGS)]
+        listed += [(name, home) for name in sorted(earlier) if name not in known]
         if not path.is_dir():
-            if folders is not None:
+            if folders is not None and not earlier:
                 msg = f"{folder}: no such folder"
                 raise SourceNotFoundError(msg)
             continue
         known = {name for name, _ in listed}
-        home = path.relative_to(base).as_posix()
         for file in sorted(path.rglob("*"))[:MAX_FILES]:
             name = file.relative_to(base).as_posix()
             if file.suffix.lower() in ENDINGS and name not in known and file.is_file():
@@ -75,7 +81,7 @@ def read_sops(root: Path, folders: Sequence[str] | None = None) -> SopFolder:
     found: dict[str, Sop] = {}
     problems: list[Diagnostic] = []
     for name, home in listed:
-        sop = _read(base / name, name, home, base, problems)
+        sop = _read(base / name, name, home, base, problems, (before or {}).get(name))
         if sop is None:
             continue
         if sop.id in found:
@@ -86,12 +92,14 @@ def read_sops(root: Path, folders: Sequence[str] | None = None) -> SopFolder:
     return SopFolder(sops=tuple(found[name] for name in sorted(found)), diagnostics=tuple(problems))
 
 
-def _read(file: Path, name: str, folder: str, base: Path, problems: list[Diagnostic]) -> Sop | None:
-    if not file.resolve().is_relative_to(base):
+def _read(
+    file: Path, name: str, folder: str, base: Path, problems: list[Diagnostic], before: bytes | None
+) -> Sop | None:
+    if before is None and not file.resolve().is_relative_to(base):
         problems.append(_problem("SOP109", name, "it is a link that leads out of the repository"))
         return None
     try:
-        data = file.read_bytes()
+        data = file.read_bytes() if before is None else before
         if len(data) > MAX_SOP_BYTES:
             problems.append(_problem("SOP109", name, f"it is larger than {MAX_SOP_BYTES:,} bytes"))
             return None

@@ -147,7 +147,7 @@ def _objects(text: str) -> tuple[list[dict[str, Any]], str]:
     """Return the outermost JSON objects in a text, and why the first that cannot be read cannot."""
     found: list[dict[str, Any]] = []
     problem = ""
-    decoder = json.JSONDecoder()
+    decoder = json.JSONDecoder(object_pairs_hook=_unique)
     at = 0
     for _ in range(_MAX_OBJECTS):
         match = _OBJECT.search(text, at)
@@ -158,11 +158,27 @@ def _objects(text: str) -> tuple[list[dict[str, Any]], str]:
         except json.JSONDecodeError as error:
             problem = problem or f" that can be read: {error.msg} in line {error.lineno}"
             at = match.end() - 1
+        except _RepeatedKeyError as error:
+            problem = problem or f" that can be read: the key {error.args[0]!r} occurs twice"
+            at = match.end() - 1
         except RecursionError:
             at = match.end() - 1
         else:
             found.append(cast("dict[str, Any]", data))
     return found, problem
+
+
+class _RepeatedKeyError(Exception):
+    """An object of JSON has a key twice: readers differ on which value counts."""
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise _RepeatedKeyError(key)
+        found[key] = value
+    return found
 
 
 def _spelled(data: dict[str, Any]) -> dict[str, Any]:
