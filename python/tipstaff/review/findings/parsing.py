@@ -46,11 +46,19 @@ PARSERS: Final[dict[str, tuple[Parser, ...]]] = {
     "gcc": (_table("lines"),),
     "javac": (_table("lines"),),
     "tsc": (_table("tsc"),),
-    "one-line": (*map(_table, ("github", "tsc", "msbuild", "maven", "lines")), blocks.parse_go_tests),
 }
 """The parsers of each format, all of which read the whole output."""
 
-_ANY: Final = ("cargo", "ruff", "eslint", "pytest", "node-test", "one-line", "python")
+_ANY: Final[tuple[tuple[Parser, ...], ...]] = (
+    (blocks.parse_cargo,),
+    (blocks.parse_ruff,),
+    (blocks.parse_eslint,),
+    (blocks.parse_pytest,),
+    (blocks.parse_node_test, blocks.parse_tap),
+    (*map(_table, ("github", "tsc", "msbuild", "maven", "lines")), blocks.parse_go_tests),
+    (blocks.parse_python,),
+)
+"""Formats that are recognised, those of several lines first; those of one line to a finding stand together."""
 
 
 def parse_output(text: str, parser: str = "") -> list[Finding]:
@@ -65,8 +73,8 @@ def parse_output(text: str, parser: str = "") -> list[Finding]:
         formats of one line to a finding together.
     """
     plain = without_escapes(text[-MAX_OUTPUT_CHARS:])
-    for name in (parser,) if parser in PARSERS else _ANY:
-        found = [finding for parse in PARSERS[name] for finding in parse(plain)]
+    for parsers in (PARSERS[parser],) if parser in PARSERS else _ANY:
+        found = [finding for parse in parsers for finding in parse(plain)]
         if found:
             return _unique(found)
     return []
