@@ -5,9 +5,12 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 # Python compiles what it imports, which is a small part of what is installed.
 export PIP_NO_COMPILE := 1
-# The hook program contains the compiled rules.
-NATIVE := $(shell find native src CMakeLists.txt pyproject.toml -type f 2>/dev/null) \
-  python/tipstaff/gates/packs/default.image python/tipstaff/gates/packs/secrets/table.bin
+# What is compiled: native code, and the packs by the compiler of the package.
+NATIVE := $(shell find native src CMakeLists.txt pyproject.toml python/tipstaff/gates/packs python/tipstaff/gates/image \
+  python/tipstaff/gates/secrets -type f -not -name '*.pyc' 2>/dev/null)
+
+# How CMake is called where pip does not call it.
+NINJA := -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) -DPython_EXECUTABLE=$(abspath $(BIN)/python)
 
 .PHONY: help demo test properties differential lint typecheck bench bars eval train profile hosts sanitize fuzz check-builds check-aarch64 dist wheel format clean
 
@@ -118,7 +121,7 @@ hosts: $(VENV)/.run
 	$(BIN)/python -m tools.hosts --page
 
 sanitize: $(VENV)/.check
-	$(BIN)/cmake -S . -B build/sanitize -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) -DTIPSTAFF_SANITIZE=ON
+	$(BIN)/cmake -S . -B build/sanitize -G Ninja $(NINJA) -DTIPSTAFF_SANITIZE=ON
 	$(BIN)/cmake --build build/sanitize
 	$(BIN)/ctest --test-dir build/sanitize --output-on-failure
 
@@ -129,11 +132,10 @@ FUZZ_SEED ?= 1
 FUZZ_CLANG := $(shell command -v clang++)
 FUZZ_CLANG_C := $(shell command -v clang)
 fuzz: $(VENV)/.check
-	$(BIN)/cmake -S . -B build/fuzz -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) -DTIPSTAFF_SANITIZE=ON \
+	$(BIN)/cmake -S . -B build/fuzz -G Ninja $(NINJA) -DTIPSTAFF_SANITIZE=ON \
 	  $(if $(FUZZ_CLANG),-DTIPSTAFF_LIBFUZZER=ON -DCMAKE_CXX_COMPILER=$(FUZZ_CLANG) -DCMAKE_C_COMPILER=$(FUZZ_CLANG_C))
 	$(BIN)/cmake --build build/fuzz --target fuzz_targets
-	set -e; export TIPSTAFF_TABLE=python/tipstaff/gates/packs/secrets/table.bin TIPSTAFF_IMAGE=python/tipstaff/gates/packs/default.image; \
-	for target in build/fuzz/native/*_fuzz; do echo $$target; name=$$(basename $$target); mkdir -p build/fuzz/corpus/$$name build/fuzz/known/$$name; \
+	set -e; for target in build/fuzz/native/*_fuzz; do echo $$target; name=$$(basename $$target); mkdir -p build/fuzz/corpus/$$name build/fuzz/known/$$name; \
 	  known=native/fuzz/corpora/$$name.tar.xz; [ ! -f $$known ] || $(BIN)/python -m tarfile -e $$known build/fuzz/known/$$name; \
 	  $(if $(FUZZ_CLANG),$$target -max_total_time=$(FUZZ_SECONDS) -seed=$(FUZZ_SEED) -max_len=16384 -timeout=20 -verbosity=0 \
 	    -print_final_stats=1 -artifact_prefix=build/fuzz/$$name- build/fuzz/corpus/$$name native/fuzz/seeds build/fuzz/known/$$name,\
@@ -141,7 +143,7 @@ fuzz: $(VENV)/.check
 
 # The native tests and the hook program for aarch64, run by qemu-user: apt install g++-aarch64-linux-gnu qemu-user.
 check-aarch64: $(VENV)/.check
-	$(BIN)/cmake -S . -B build/aarch64 -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) -DTIPSTAFF_TESTS=ON \
+	$(BIN)/cmake -S . -B build/aarch64 -G Ninja $(NINJA) -DTIPSTAFF_TESTS=ON \
 	  -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64 -DCMAKE_C_COMPILER=aarch64-linux-gnu-gcc \
 	  -DCMAKE_CXX_COMPILER=aarch64-linux-gnu-g++ "-DCMAKE_CROSSCOMPILING_EMULATOR=qemu-aarch64;-L;/usr/aarch64-linux-gnu"
 	$(BIN)/cmake --build build/aarch64
@@ -154,7 +156,7 @@ check-builds: SHELL := /bin/bash
 check-builds: $(VENV)/.check
 	set -e; for build in "clang:-DCMAKE_CXX_COMPILER=clang++ -DCMAKE_C_COMPILER=clang:" "assertions::-D_GLIBCXX_ASSERTIONS" \
 	  "lto::-flto=auto" "libc:-DTIPSTAFF_HOOK_LIBC=ON:"; do IFS=: read -r name options flags <<< "$$build"; echo "== $$name"; \
-	  CXXFLAGS="$$flags" $(BIN)/cmake -S . -B build/check-$$name -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) -DTIPSTAFF_TESTS=ON $$options > build/check-$$name.log; \
+	  CXXFLAGS="$$flags" $(BIN)/cmake -S . -B build/check-$$name -G Ninja $(NINJA) -DTIPSTAFF_TESTS=ON $$options > build/check-$$name.log; \
 	  $(BIN)/cmake --build build/check-$$name --target hook_program tipstaff_kernels engine_test; \
 	  build/check-$$name/native/engine_test; \
 	  echo '{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"rm -rf /"},"cwd":"/","session_id":"s"}' | \

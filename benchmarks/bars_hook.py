@@ -31,9 +31,8 @@ SLOW_ROUNDS: Final = 15
 @contextmanager
 def _bench() -> Iterator[Path]:
     """A folder with the programs that are needed, a repository of 500 rules, and a compiled policy."""
+    from tipstaff.gates.image.policy import default_image
     from tipstaff.gates.image.policy_file import write_policy
-    from tipstaff.gates.image.policy_image import DEFAULT_IMAGE, compile_image
-    from tipstaff.gates.packs.reader import load_policy
     from tipstaff.guidance.hook.image import write_hook_image
 
     with tempfile.TemporaryDirectory() as scratch:
@@ -50,8 +49,7 @@ def _bench() -> Iterator[Path]:
         prompt = {"hook_event_name": "UserPromptSubmit", "prompt": inputs.tasks(1)[0]}
         (folder / "prompt.json").write_text(json.dumps(event | prompt), encoding="utf-8")
         state = folder / "state"
-        image = DEFAULT_IMAGE.read_bytes() if DEFAULT_IMAGE.is_file() else compile_image(load_policy())
-        write_policy(image, repository, state=state)
+        write_policy(bytes(default_image()), repository, state=state)
         write_hook_image(inputs.bundle(500), repository, state=state)
         yield folder
 

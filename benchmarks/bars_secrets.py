@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tipstaff.gates.secrets.packs import default_rules
-from tipstaff.gates.secrets.scanner import TABLE_FILE
+from tipstaff.gates.secrets.scanner import default_scanner
 from tipstaff.kernels import SecretTable
 
 VERSUS_HYPERSCAN = 2.0
@@ -99,7 +99,7 @@ def detect_secrets(text: str) -> int:
 def main() -> int:
     """Print every bar; return 1 if one does not hold."""
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else sysconfig.get_path("stdlib"))
-    table = SecretTable(TABLE_FILE.read_bytes())
+    table = SecretTable(default_scanner().data)
     expressions = patterns()
     database, taken = hyperscan_of(expressions)
     failed = False

@@ -3,7 +3,9 @@
 
 from cpython.bool cimport bool as py_bool
 from cpython.bytearray cimport PyByteArray_AS_STRING
+from cpython.buffer cimport PyBUF_READ
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from cpython.memoryview cimport PyMemoryView_FromMemory
 from libc.stdint cimport int64_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 from libcpp cimport bool as cbool
@@ -11,6 +13,13 @@ from libcpp.vector cimport vector
 
 include "isa.pxi"
 include "gates/declarations.pxi"
+
+cdef extern from *:
+    """
+    extern "C" const unsigned char tipstaff_built_in_policy[], tipstaff_built_in_policy_end[];
+    """
+    const unsigned char tipstaff_built_in_policy[]
+    const unsigned char tipstaff_built_in_policy_end[]
 
 cdef uint32_t NOTHING = 0xFFFFFFFF
 
@@ -54,6 +63,11 @@ cdef object taken(string_view text):
 
 cdef object shown(string_view text):
     return (<bytes> text.data()[:text.size()]).decode("utf-8", "replace")
+
+
+def built_in_policy():
+    """Return the image of the package's own packs, which is part of this module: a memoryview that nothing can change."""
+    return PyMemoryView_FromMemory(<char*> tipstaff_built_in_policy, tipstaff_built_in_policy_end - tipstaff_built_in_policy, PyBUF_READ)
 
 
 def image_checksum(data):

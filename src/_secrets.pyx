@@ -48,6 +48,13 @@ cdef extern from "tipstaff/secrets/scanner.hpp" namespace "tipstaff::secrets" no
 cdef extern from "tipstaff/secrets/trials.hpp" namespace "tipstaff::secrets" nogil:
     bint is_trial(const Knowledge&, Bytes, size_t, size_t, Bytes, Bytes) noexcept
 
+cdef extern from *:
+    """
+    extern "C" const unsigned char tipstaff_built_in_secrets[], tipstaff_built_in_secrets_end[];
+    """
+    const unsigned char tipstaff_built_in_secrets[]
+    const unsigned char tipstaff_built_in_secrets_end[]
+
 cdef LiteralFinder FINDER = literal_finder(ISA)
 
 # In the order of Fault.
@@ -68,6 +75,11 @@ cdef tuple FAULTS = (
 cdef enum:
     FEW = 64
     SHORT = 16384
+
+
+def built_in_table():
+    """Return the table of the package's own rules, which is part of this module."""
+    return (<const char*> tipstaff_built_in_secrets)[:tipstaff_built_in_secrets_end - tipstaff_built_in_secrets]
 
 
 cdef class SecretTable:

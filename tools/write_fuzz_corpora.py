@@ -7,7 +7,6 @@ stay out: some look like secrets.
 from __future__ import annotations
 
 import io
-import os
 import subprocess
 import sys
 import tarfile
@@ -22,7 +21,6 @@ CORPORA: Final = ROOT / "native/fuzz/corpora"
 BUILD: Final = ROOT / "build/fuzz"
 LONGEST: Final = 600
 """Bytes of an input that is kept."""
-PACKS: Final = ROOT / "python/tipstaff/gates/packs"
 
 
 def packed(folder: Path) -> bytes:
@@ -39,7 +37,6 @@ def packed(folder: Path) -> bytes:
 
 def main() -> int:
     """Merge each target's inputs with libFuzzer, and write its archive."""
-    tables = {"TIPSTAFF_TABLE": PACKS / "secrets/table.bin", "TIPSTAFF_IMAGE": PACKS / "default.image"}
     for target in sorted((BUILD / "native").glob("*_fuzz")):
         if target.name == "secrets_fuzz":
             continue
@@ -47,7 +44,6 @@ def main() -> int:
             subprocess.run(
                 [target, "-merge=1", f"-max_len={LONGEST}", "-verbosity=0", kept, BUILD / "corpus" / target.name],
                 check=True,
-                env={**os.environ, **{name: str(path) for name, path in tables.items()}},
             )
             data = packed(Path(kept))
         with replaced_file(CORPORA / f"{target.name}.tar.xz") as file:

@@ -46,12 +46,11 @@ void seal(std::vector<std::uint64_t>* memory, std::size_t bytes) {
 
 }  // namespace
 
-// The input is read as changes, four bytes of position and one of value each, to the image that TIPSTAFF_IMAGE names.
+// The input is read as changes, four bytes of position and one of value each, to the shipped image.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const std::vector<unsigned char> image = [] {
     std::vector<unsigned char> bytes;
-    const char* path = std::getenv("TIPSTAFF_IMAGE");
-    std::FILE* file = path != nullptr ? std::fopen(path, "rb") : nullptr;
+    std::FILE* file = std::fopen(TIPSTAFF_PACKS "/policy.bin", "rb");
     if (file == nullptr) std::abort();
     bytes.resize(8 << 20);
     bytes.resize(std::fread(bytes.data(), 1, bytes.size(), file));

@@ -28,15 +28,14 @@ void must(bool holds, const char* what) {
   std::abort();
 }
 
-// The bytes of the file that a variable of the environment names, on a boundary of eight.
+// The bytes of a file, on a boundary of eight.
 struct File {
   std::vector<std::uint64_t> memory;
   std::size_t bytes = 0;
 
-  explicit File(const char* variable) : memory(1 << 20) {
-    const char* path = std::getenv(variable);
-    std::FILE* file = path != nullptr ? std::fopen(path, "rb") : nullptr;
-    must(file != nullptr, variable);
+  explicit File(const char* path) : memory(1 << 20) {
+    std::FILE* file = std::fopen(path, "rb");
+    must(file != nullptr, path);
     bytes = std::fread(memory.data(), 1, memory.size() * 8, file);
     std::fclose(file);
   }
@@ -45,7 +44,7 @@ struct File {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const File policy("TIPSTAFF_IMAGE"), table("TIPSTAFF_TABLE");
+  static const File policy(TIPSTAFF_PACKS "/policy.bin"), table(TIPSTAFF_PACKS "/secrets.bin");
   static gate::Image image;
   static const bool open = gate::open_image(reinterpret_cast<const unsigned char*>(policy.memory.data()), policy.bytes, &image) ==
                            gate::ImageFault::none;

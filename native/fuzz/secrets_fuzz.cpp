@@ -1,5 +1,5 @@
 // Feeds the secrets scanner anything: all finders of the machine find the same, and a table that opens leads nowhere outside.
-// The table is the shipped one, or that of the file which the environment variable TIPSTAFF_TABLE names.
+// The table is the shipped one.
 #include "tipstaff/secrets/scanner.hpp"
 
 #include <algorithm>
@@ -20,8 +20,7 @@ static std::string read_file(const char* path) {
 }
 
 static std::string shipped_table() {
-  if (const char* path = std::getenv("TIPSTAFF_TABLE")) return read_file(path);
-  return read_file(TIPSTAFF_SOURCE_DIR "/python/tipstaff/gates/packs/secrets/table.bin");
+  return read_file(TIPSTAFF_PACKS "/secrets.bin");
 }
 
 // Aborts if a finder of this machine finds anything else in a text.

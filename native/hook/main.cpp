@@ -33,10 +33,10 @@
 #define TIPSTAFF_VERSION "0"
 #endif
 
-extern "C" const unsigned char tipstaff_default_policy[];
-extern "C" const unsigned char tipstaff_default_policy_end[];
-extern "C" const unsigned char tipstaff_default_secrets[];
-extern "C" const unsigned char tipstaff_default_secrets_end[];
+extern "C" const unsigned char tipstaff_built_in_policy[];
+extern "C" const unsigned char tipstaff_built_in_policy_end[];
+extern "C" const unsigned char tipstaff_built_in_secrets[];
+extern "C" const unsigned char tipstaff_built_in_secrets_end[];
 
 namespace {
 
@@ -234,8 +234,8 @@ int judge_call(const void* stack_end) noexcept {
   Policy policy;
   policy.open(state, project);
   gate::Image built_in;
-  const auto built_in_bytes = static_cast<std::size_t>(tipstaff_default_policy_end - tipstaff_default_policy);
-  if (!policy.usable() && gate::open_image(tipstaff_default_policy, built_in_bytes, &built_in, true) != gate::ImageFault::none)
+  const auto built_in_bytes = static_cast<std::size_t>(tipstaff_built_in_policy_end - tipstaff_built_in_policy);
+  if (!policy.usable() && gate::open_image(tipstaff_built_in_policy, built_in_bytes, &built_in, true) != gate::ImageFault::none)
     return answer_unreadable(call.options, Decision::block, "the program's own policy is damaged");
   const gate::Image& image = policy.usable() ? policy.image : built_in;
   const auto on_error = static_cast<Decision>(image.config.on_error);
@@ -267,8 +267,8 @@ int judge_call(const void* stack_end) noexcept {
   situation.secrets = image.secrets;
   situation.own_secrets = situation.secrets.empty();
   if (situation.own_secrets)
-    situation.secrets = {reinterpret_cast<const char*>(tipstaff_default_secrets),
-                         static_cast<std::size_t>(tipstaff_default_secrets_end - tipstaff_default_secrets)};
+    situation.secrets = {reinterpret_cast<const char*>(tipstaff_built_in_secrets),
+                         static_cast<std::size_t>(tipstaff_built_in_secrets_end - tipstaff_built_in_secrets)};
   situation.cwd = cwd;
   situation.folder = folder_of_call(cwd, event.folder, folder_memory, sizeof folder_memory);
   if (work != cwd) situation.repository = repository_of(cwd);

@@ -14,8 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tipstaff.gates.image import policy
 from tipstaff.gates.image.policy_file import write_policy
-from tipstaff.gates.image.policy_image import DEFAULT_IMAGE
 
 
 def program() -> Path:
@@ -47,7 +47,7 @@ class Answer(NamedTuple):
 
 @cache
 def default_image() -> bytes:
-    return DEFAULT_IMAGE.read_bytes()
+    return bytes(policy.default_image())
 
 
 class Bench:

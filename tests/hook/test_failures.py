@@ -15,9 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.hook.running import Bench, program
+from tests.hook.running import Bench, default_image, program
 from tipstaff.gates.image.policy_file import policy_path, write_policy
-from tipstaff.gates.image.policy_image import DEFAULT_IMAGE
 
 HOSTS = ("claude", "codex", "gemini", "cursor", "copilot")
 STOPS = {"deny", "ask"}
@@ -92,7 +91,7 @@ def test_a_stale_policy_is_reported(bench: Bench) -> None:
     packs = bench.repository / ".tipstaff" / "packs"
     packs.mkdir(parents=True)
     (packs / "own.toml").write_text('[pack]\nid = "own"\ntitle = "own"\n')
-    write_policy(DEFAULT_IMAGE.read_bytes(), bench.repository, state=bench.state)
+    write_policy(default_image(), bench.repository, state=bench.state)
     assert bench.run(bench.claude("git status"), "--host", "claude").stdout == b""
     (packs / "own.toml").write_text('[pack]\nid = "own"\ntitle = "changed"\n')
     answer = bench.run(bench.claude("git status"), "--host", "claude")
@@ -118,7 +117,7 @@ def test_the_policy_is_the_projects_in_any_folder(bench: Bench, tmp_path: Path) 
 def test_a_policy_of_another_repository_is_damaged_here(bench: Bench, tmp_path: Path) -> None:
     other = tmp_path / "other"
     (other / ".git").mkdir(parents=True)
-    written = write_policy(DEFAULT_IMAGE.read_bytes(), other, state=bench.state)
+    written = write_policy(default_image(), other, state=bench.state)
     written.rename(policy_path(bench.repository, bench.state))
     assert "damaged" in reason(bench.run(bench.claude("git status"), "--host", "claude").stdout)
 

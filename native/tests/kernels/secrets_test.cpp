@@ -39,7 +39,7 @@ struct Block {
 };
 
 std::string shipped_table() {
-  std::ifstream file(TIPSTAFF_SOURCE_DIR "/python/tipstaff/gates/packs/secrets/table.bin", std::ios::binary);
+  std::ifstream file(TIPSTAFF_PACKS "/secrets.bin", std::ios::binary);
   check(file.good(), "the shipped table is there");
   return {std::istreambuf_iterator<char>(file), {}};
 }

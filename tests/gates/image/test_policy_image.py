@@ -10,14 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tipstaff.gates.image.layout import VERSION, hash_name, image_checksum, with_settings
-from tipstaff.gates.image.policy_image import DEFAULT_IMAGE, compile_image
+from tipstaff.gates.image.policy import default_image
+from tipstaff.gates.image.policy_image import compile_image
 from tipstaff.gates.packs.reader import load_policy
 from tipstaff.kernels import _gates
 
 
 @cache
 def image() -> bytes:
-    return DEFAULT_IMAGE.read_bytes()
+    return bytes(default_image())
 
 
 @given(st.binary(max_size=200))
@@ -44,7 +45,7 @@ def test_config_allowlist_and_secrets_travel_with_it() -> None:
 
 def test_other_settings_are_what_compiling_gives() -> None:
     numbers = (0b0101, 12, 34, 1, 3, 0)
-    assert with_settings(DEFAULT_IMAGE.read_bytes(), numbers) == compile_image(load_policy(), config=numbers)
+    assert with_settings(default_image(), numbers) == compile_image(load_policy(), config=numbers)
 
 
 @pytest.mark.parametrize(

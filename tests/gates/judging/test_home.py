@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tipstaff.gates.image.policy_image import DEFAULT_IMAGE
+from tipstaff.gates.image.policy import default_image
 from tipstaff.kernels import _gates
 
 SETTINGS = (1, 300, 0, 2, 3, 2, False)
@@ -13,7 +13,7 @@ ALLOW, BLOCK = 0, 3
 
 @pytest.fixture(scope="module")
 def policy() -> _gates.Policy:
-    return _gates.Policy(DEFAULT_IMAGE.read_bytes())
+    return _gates.Policy(default_image())
 
 
 def decided(policy: _gates.Policy, command: str, home: str, temporary: str) -> int:

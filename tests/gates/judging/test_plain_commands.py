@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tipstaff.gates.image.policy_image import DEFAULT_IMAGE
+from tipstaff.gates.image.policy import default_image
 from tipstaff.gates.packs.reader import load_policy
 from tipstaff.kernels import _gates
 
@@ -21,7 +21,7 @@ OPERANDS = (
 
 @cache
 def policy() -> _gates.Policy:
-    return _gates.Policy(DEFAULT_IMAGE.read_bytes())
+    return _gates.Policy(default_image())
 
 
 @cache

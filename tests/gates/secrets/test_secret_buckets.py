@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import inspect
 import random
-from importlib.resources import files
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,6 +12,7 @@ from hypothesis import strategies as st
 from tipstaff.gates.secrets.anchors import WINDOW, both_cases
 from tipstaff.gates.secrets.buckets import BUCKETS, CLASSES, wide_table
 from tipstaff.gates.secrets.pairs import FIRST, PAIRS
+from tipstaff.gates.secrets.scanner import default_scanner
 from tipstaff.kernels.formats.secret_table import class_of
 
 Window = tuple[frozenset[int], ...]
@@ -84,7 +84,7 @@ def test_what_is_not_ascii_is_looked_for_as_well() -> None:
 
 
 def test_the_shipped_windows_let_little_source_text_pass() -> None:
-    data = (files("tipstaff.gates") / "packs" / "secrets" / "table.bin").read_bytes()
+    data = default_scanner().data
     at = int.from_bytes(data[76:80], "little")
     wide = data[at : at + BUCKETS // 8 * WINDOW * CLASSES]
     text = inspect.getsource(argparse).encode()[:20_000]

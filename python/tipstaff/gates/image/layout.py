@@ -9,6 +9,7 @@ import struct
 import sys
 from array import array
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Final
 
 from tipstaff.gates.image.triggers import glob_letters, glob_pairs
@@ -50,6 +51,7 @@ class ImageSections:
         self._mask_ids: dict[int, int] = {}
         self._table_ids: dict[tuple[Row, ...], int] = {}
         self._glob_ids: dict[tuple[str, ...], tuple[int, int]] = {}
+        self._glob_records: dict[str, Values] = {}
         self._record_ids: dict[tuple[str, tuple[Values, ...]], tuple[int, int]] = {}
         if self._numbers["texts"].itemsize != 4:  # pragma: no cover - no such platform is supported
             raise PackError("this platform's unsigned int has not 32 bits")
@@ -60,11 +62,13 @@ class ImageSections:
 
     def extend(self, section: str, records: Iterable[Values]) -> tuple[int, int]:
         """Put records at a section's end; returns the first one's index and how many they are."""
-        first = self.size(section)
+        first, width = self.size(section), WIDTHS[section]
+        numbers: list[int] = []
         for record in records:
-            if len(record) != WIDTHS[section]:  # pragma: no cover - the compiler itself would be wrong
-                raise PackError(f"a record of {section} has {WIDTHS[section]} numbers, not {len(record)}")
-            self._numbers[section].extend(record)
+            if len(record) != width:  # pragma: no cover - the compiler itself would be wrong
+                raise PackError(f"a record of {section} has {width} numbers, not {len(record)}")
+            numbers += record
+        self._numbers[section].fromlist(numbers)
         return first, self.size(section) - first
 
     def shared(self, section: str, records: Sequence[Values]) -> tuple[int, int]:
@@ -105,14 +109,16 @@ class ImageSections:
     def globs(self, globs: tuple[str, ...]) -> tuple[int, int]:
         """Return the first index of some adjacent globs, and how many they are."""
         if globs not in self._glob_ids:
-            records: list[Values] = []
-            for glob in globs:
-                folded = glob.lower()
-                kind, text = _glob_parts(folded)
-                outline = (*_glob_edge(kind, text), glob_letters(folded), *glob_pairs(folded))
-                records.append((_GLOB_KINDS[kind], self.text(text), *outline))
-            self._glob_ids[globs] = self.extend("globs", records)
+            self._glob_ids[globs] = self.extend("globs", map(self._glob, globs))
         return self._glob_ids[globs]
+
+    def _glob(self, glob: str) -> Values:
+        if glob not in self._glob_records:
+            folded = glob.lower()
+            kind, text = _glob_parts(folded)
+            outline = (*_glob_edge(kind, text), glob_letters(folded), *glob_pairs(folded))
+            self._glob_records[glob] = (_GLOB_KINDS[kind], self.text(text), *outline)
+        return self._glob_records[glob]
 
     def table(self, rows: tuple[Row, ...]) -> int:
         """Return the index of a table of path classes."""
@@ -157,7 +163,7 @@ class ImageSections:
         return bytes(body)
 
 
-def with_settings(image: bytes, numbers: Sequence[int]) -> bytes:
+def with_settings(image: bytes | memoryview, numbers: Sequence[int]) -> bytes:
     """Return an image with other settings and all else as it is: what compiling the same rules with them would give.
 
     Parameters
@@ -195,6 +201,7 @@ def _checksum(data: bytes) -> int:
     return _gates.image_checksum(data)
 
 
+@lru_cache(maxsize=1 << 15)
 def hash_name(name: str) -> int:
     """Return the 32-bit hash of a name's ends and length, letter case apart, as the image's tables use it."""
     data = name.encode()

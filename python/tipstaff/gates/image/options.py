@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
 
 from tipstaff.gates.image.layout import ImageSections, hash_name
@@ -24,18 +25,7 @@ class OptionNames:
 
     def canonical(self, option: str) -> str | None:
         """Return the name under which the image knows an option, or None where this style cannot spell it."""
-        if self.style == "operands":
-            return None
-        if self.style == "slash":
-            return option.lstrip("-/").lower()
-        if option.startswith("/"):
-            return None
-        if self.style in BUNDLING:
-            return option.lower() if option.startswith("--") else option if len(option) == 2 else None
-        if self.style == "single":
-            return option.lower() if len(option) > 2 else option
-        name = option.lstrip("-")
-        return name if len(name) == 1 and self.style == "go" else name.lower()
+        return _canonical(option, self.style)
 
     def add(self, options: Iterable[str]) -> list[int]:
         """Return the bits of options; those that this style cannot spell have none."""
@@ -112,6 +102,23 @@ class OptionNames:
         return name[2:] if self.style in BUNDLING else name
 
 
+@lru_cache(maxsize=1 << 14)
+def _canonical(option: str, style: str) -> str | None:
+    if style == "operands":
+        return None
+    if style == "slash":
+        return option.lstrip("-/").lower()
+    if option.startswith("/"):
+        return None
+    if style in BUNDLING:
+        return option.lower() if option.startswith("--") else option if len(option) == 2 else None
+    if style == "single":
+        return option.lower() if len(option) > 2 else option
+    name = option.lstrip("-")
+    return name if len(name) == 1 and style == "go" else name.lower()
+
+
+@lru_cache(maxsize=1 << 14)
 def _two_classes(name: str) -> tuple[int, int]:
     """Return the classes of a name's first two letters; zeros where it has fewer."""
     data = name.encode()

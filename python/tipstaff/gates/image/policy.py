@@ -36,13 +36,18 @@ class LoadedPolicy(NamedTuple):
 
 @cache
 def default_policy() -> LoadedPolicy:
-    """Return the policy of this package's own packs, from the image that comes with it."""
-    from tipstaff.gates.image.policy_image import DEFAULT_IMAGE
-
-    return open_policy(DEFAULT_IMAGE.read_bytes())
+    """Return the policy of this package's own packs."""
+    return open_policy(default_image())
 
 
-def open_policy(image: bytes) -> LoadedPolicy:
+def default_image() -> memoryview:
+    """Return the image of this package's own packs, which the build compiled into the native engine."""
+    from tipstaff.kernels import _gates
+
+    return _gates.built_in_policy()
+
+
+def open_policy(image: bytes | memoryview) -> LoadedPolicy:
     """Check an image and read the descriptions of its rules.
 
     Raises

@@ -7,8 +7,6 @@ operand, and by what must be there for a rule to hold (`tipstaff.gates.image.tri
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
-from typing import Final
 
 from tipstaff.gates.image.layout import NOTHING, ImageSections, Values, hash_name, hashed
 from tipstaff.gates.image.options import OPTION_BITS, OptionNames
@@ -26,9 +24,6 @@ from tipstaff.gates.packs.model import (
     Program,
     Selector,
 )
-
-DEFAULT_IMAGE: Final = Path(__file__).parents[1] / "packs" / "default.image"
-"""The image of this package's own packs, as it is shipped; a test holds that it equals what the packs give."""
 
 
 def compile_image(

@@ -91,12 +91,12 @@ def policy_of(repository: Path | None, *, state: Path | None = None, accepted: I
     PackError, SecretPackError, ConfigError
         A file of it cannot be used; the message names it and what would be right.
     """
-    from tipstaff.gates.image.policy_image import DEFAULT_IMAGE
+    from tipstaff.gates.image.policy import default_image
     from tipstaff.gates.packs.reader import pack_files
     from tipstaff.gates.secrets.scanner import compiled_rules
 
     if repository is None:
-        return RepositoryPolicy(None, GateConfig(), DEFAULT_IMAGE.read_bytes(), b"", (), (), frozenset())
+        return RepositoryPolicy(None, GateConfig(), bytes(default_image()), b"", (), (), frozenset())
     former = frozenset() if state is None else accepted_weakenings(repository, state)
     review = WeakeningReview({*former, *accepted})
     settings = repository / SETTINGS_FILE
@@ -121,13 +121,14 @@ def _image(
     packs: list[Path], config: GateConfig, secrets: bytes, review: WeakeningReview, *, only_wiring: bool
 ) -> bytes:
     from tipstaff.gates.image.layout import with_settings
-    from tipstaff.gates.image.policy_image import DEFAULT_IMAGE, compile_image
+    from tipstaff.gates.image.policy import default_image
+    from tipstaff.gates.image.policy_image import compile_image
     from tipstaff.gates.packs.reader import WIRING, load_policy
     from tipstaff.gates.packs.samples import check_samples
 
     numbers = config.numbers()[:6]
     if not packs and not secrets and not config.allowed_tools and not only_wiring:
-        return with_settings(DEFAULT_IMAGE.read_bytes(), numbers)
+        return with_settings(default_image(), numbers)
     policy = load_policy(extra=packs, review=review)
     image = compile_image(policy, config=numbers, allowlist=config.allowed_tools, secrets=secrets)
     if packs:

@@ -102,7 +102,12 @@ def _triple(first: int, second: int, third: int) -> int:
     return ((first << 10 | second << 5 | third) * 40503 & 0xFFFF) >> 4
 
 
-def _stretch(glob: str) -> list[int | None]:
+_CLASSES: Final = tuple(map(byte_class, range(256)))
+
+
+# Each of a pack's globs is asked about for every program and word of its rule.
+@lru_cache(maxsize=1 << 16)
+def _stretch(glob: str) -> tuple[int | None, ...]:
     """Return the classes of a glob's letters; None is where anything may be."""
     stretch: list[int | None] = []
     data = glob.encode()
@@ -113,11 +118,11 @@ def _stretch(glob: str) -> list[int | None]:
             stretch.append(None)
         elif byte == 0x5C and at + 1 < len(data):
             at += 1
-            stretch.append(byte_class(data[at]))
+            stretch.append(_CLASSES[data[at]])
         else:
-            stretch.append(byte_class(byte))
+            stretch.append(_CLASSES[byte])
         at += 1
-    return stretch
+    return tuple(stretch)
 
 
 def glob_signs(glob: str) -> tuple[int, int] | None:

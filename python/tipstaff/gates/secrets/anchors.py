@@ -126,6 +126,7 @@ def _is_short(node: Repeat, paths: int) -> bool:
     return node.most <= 2 * WINDOW and more <= _FEW_MORE and paths * (more + 1) <= _MANY_PATHS
 
 
+@lru_cache(maxsize=1 << 16)
 def _is_anchored(path: Path) -> bool:
     """Return whether what follows a beginning does not change where it is looked for."""
     repeats = [at for at, item in enumerate(path) if isinstance(item, Repeat)]

@@ -23,7 +23,7 @@ CLASSES: Final = 64
 _LOOKED_AT: Final = 5
 """Places of a window that the widest kernel looks at; ``wide_window`` of ``literals.hpp``."""
 
-_PASSES: Final = 8
+_PASSES: Final = 3
 _UNIT: Final = 34
 _PAIR_UNIT: Final = 18
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 MASK: Final = "*"
 SEVERITIES: Final = ("low", "medium", "high", "critical")
-TABLE_FILE: Final = Path(__file__).parents[1] / "packs" / "secrets" / "table.bin"
 
 
 class SecretFinding(Record, frozen=True, gc=False):
@@ -69,7 +68,9 @@ class Scanner:
 @cache
 def default_scanner() -> Scanner:
     """Return the scanner over the table that comes with the package."""
-    return Scanner(TABLE_FILE.read_bytes())
+    from tipstaff.kernels._secrets import built_in_table
+
+    return Scanner(built_in_table())
 
 
 def scan_secrets(text: str, *, wary: bool = False, scanner: Scanner | None = None) -> list[SecretFinding]:

@@ -31,7 +31,6 @@ from tipstaff.gates.secrets.anchors import (
 from tipstaff.gates.secrets.buckets import wide_table
 from tipstaff.gates.secrets.packs import SecretPackError, SecretRule
 from tipstaff.gates.secrets.shapes import Mark, Node, Repeat, encode_shape, parse_shape
-from tipstaff.kernels import SecretTable
 from tipstaff.kernels.formats import secret_table as layout
 
 _WORD_LISTS: Final = (
@@ -379,17 +378,11 @@ def check_samples(rule: SecretRule, words: Mapping[str, Sequence[str]]) -> None:
     SecretPackError
         Naming the rule and the sample that disagrees.
     """
+    from tipstaff.kernels import SecretTable  # the packs are compiled before the kernels are
+
     table = SecretTable(compile_table([rule], words))
     for samples, wanted in ((rule.positives, True), (rule.negatives, False)):
         for sample in samples:
             if bool(table.find(packs.made_up(sample), wary=rule.wary)) != wanted:
                 what = "finds nothing in its positive" if wanted else "finds something in its negative"
                 raise SecretPackError(f"rule {rule.id}: {what} sample {sample!r}")
-
-
-def default_table() -> bytes:
-    """Return the table of the packs that come with the package, each rule held to its samples."""
-    rules, words = packs.default_rules(), packs.default_words()
-    for rule in rules:
-        check_samples(rule, words)
-    return compile_table(rules, words)
