@@ -15,10 +15,10 @@ from tipstaff.errors import ConfigError
 from tipstaff.review import SizingConfig, resolve_scope, size_task
 from tipstaff.review.assembly.reviewer import review_context
 from tipstaff.review.globs import any_matcher, invalid_reason, matcher
-from tipstaff.review.sizing.budget import text_tokens
+from tipstaff.review.sizing.budget import FileSize, text_tokens
 from tipstaff.review.sizing.decomposition import decompose
 from tipstaff.review.sizing.generated import generated_by_attributes, is_generated_head, is_generated_name
-from tipstaff.review.sizing.imports import file_under_test, import_edges
+from tipstaff.review.sizing.imports import files_under_test, import_edges
 from tipstaff.review.sizing.measuring import measure
 from tipstaff.review.task_sizing import Task, size_repository_task
 
@@ -196,10 +196,10 @@ def test_tests_know_what_they_are_about() -> None:
         "Calc.java",
         "testing.py",
     ]
-    assert file_under_test("tests/test_calc.py", names) == "a/calc.py"
-    assert file_under_test("b/calc.test.ts", names) == "b/calc.ts"
-    assert file_under_test("CalcTest.java", names) == "Calc.java"
-    assert file_under_test("testing.py", names) is None
+    assert files_under_test(["tests/test_calc.py", *names])["tests/test_calc.py"] == "a/calc.py"
+    assert files_under_test(["b/calc.test.ts", *names])["b/calc.test.ts"] == "b/calc.ts"
+    assert files_under_test(["CalcTest.java", *names])["CalcTest.java"] == "Calc.java"
+    assert files_under_test(["testing.py", *names])["testing.py"] is None
 
 
 @given(names=paths, sizes=st.lists(st.integers(0, 400_000), min_size=12, max_size=12), data=st.data())
@@ -317,3 +317,40 @@ def test_a_repository_s_task(tmp_path: Path) -> None:
     (folder / "link").symlink_to("/etc/hostname")
     with pytest.raises(ConfigError, match="leads out"):
         size_repository_task(folder, Task(files=("link",)))
+
+
+def test_a_folder_means_its_files_and_a_name_that_exists_is_no_glob(tmp_path: Path) -> None:
+    folder = make(
+        tmp_path / "one",
+        {"app/[slug]/page.tsx": "x" * 40, "lib/a.py": "y" * 40, "lib/b/c.py": "z" * 80, "empty/.keep": ""},
+    )
+    inner = make(tmp_path / "two", {"s.py": "s" * 400})
+    (folder / "sub").symlink_to("lib", target_is_directory=True)
+    (folder / "out").symlink_to(inner, target_is_directory=True)
+    inner.rename(folder / "module")
+
+    def tokens(*names: str) -> dict[str, int]:
+        return dict(size_repository_task(folder, Task(files=names)).sizing.file_tokens)
+
+    assert tokens("lib") == tokens("lib/") == {"lib/a.py": 10, "lib/b/c.py": 20}
+    assert tokens("sub") == {"sub/a.py": 10, "sub/b/c.py": 20}
+    assert tokens("module", "lib/*.py") == {"module/s.py": 100, "lib/a.py": 10}
+    assert tokens("app/[slug]/page.tsx") == {"app/[slug]/page.tsx": 10}
+    assert tokens("app/[slug]/page.tsx", "lib/*.py") == {"app/[slug]/page.tsx": 10, "lib/a.py": 10}
+    (folder / "module").rename(tmp_path / "two")
+    with pytest.raises(ConfigError, match="leads out"):
+        tokens("out")
+    (folder / "nothing").mkdir()
+    with pytest.raises(ConfigError, match="has no files"):
+        tokens("nothing")
+    protected = size_repository_task(folder, Task(files=("lib/a.py",)), plan={"do_not_touch": ["lib/"]})
+    assert (protected.sizing.fits, protected.fits) == (True, False)
+
+
+def test_very_many_files_are_divided_in_one_pass() -> None:
+    files: dict[str, FileSize] = {f"d{n // 7}/f{n}.py": 4_000 for n in range(2_500)}
+    sizing = size_task(window=200_000, files=files)
+    found = decompose(sizing, files, {}, window=200_000)
+    assert sorted(path for task in found.tasks for path in task.files) == sorted(files)
+    assert all(task.fits and len({path.split("/")[0] for path in task.files}) == 1 for task in found.tasks)
+    assert len(found.tasks) <= 3 * 2_500 / 7 + 3

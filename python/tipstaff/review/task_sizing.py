@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, Protocol, Self
 
@@ -13,7 +13,7 @@ from tipstaff.review.globs import is_pattern
 from tipstaff.review.names import nearest, text_list
 from tipstaff.review.repository import list_files
 from tipstaff.review.sizing.budget import SOP_RESERVE_TOKENS, TaskSizing, size_task, text_tokens
-from tipstaff.review.sizing.decomposition import Decomposition, decompose
+from tipstaff.review.sizing.decomposition import MANY_FILES, Decomposition, decompose
 from tipstaff.review.sizing.imports import import_edges
 from tipstaff.review.sizing.measuring import measure
 from tipstaff.review.sizing.scope import ScopeResolution, repository_path, resolve_scope
@@ -90,6 +90,11 @@ class SizedTask(Record, frozen=True, kw_only=True):
     diagnostics: tuple[Diagnostic, ...] = ()
     decomposition: Decomposition | None = None
 
+    @property
+    def fits(self) -> bool:
+        """Whether the task can be done as it is: it has files, fits, and touches none that its plan protects."""
+        return self.sizing.fits and bool(self.sizing.file_tokens) and not self.scope.violations
+
 
 class SizingLog(Protocol):
     """Takes sizings in, such as a ledger of runs."""
@@ -137,14 +142,13 @@ def size_repository_task(
     settings = read_config(root) if config is None else config
     window, sweet_spot = _model(settings, model, window, sweet_spot)
     limits = settings.limits
-    if task.files and not any(map(is_pattern, task.files)):
-        # Nothing needs to be listed.
-        known: Sequence[str] = [path for one in task.files if (root / (path := repository_path(one))).is_file()]
-    else:
-        known = list_files(root)
-    scope = resolve_scope(task.files, known, plan)
+    named = [file for one in task.files for file in _files_of(root, one)]
+    known = [path for one in named if not one.endswith("/") and (root / (path := repository_path(one))).is_file()]
+    if not named or any(is_pattern(one) and not (root / one).is_file() for one in named):
+        known += list_files(root)
+    scope = resolve_scope(named, known, plan)
     measured = measure(root, scope.resolved)
-    for path in task.files:
+    for path in named:
         if path in measured.refused:
             msg = f"{path}: expected a path inside the repository, and this is a link that leads out of it"
             raise ConfigError(msg)
@@ -164,7 +168,7 @@ def size_repository_task(
         proposal = decompose(
             sizing,
             measured.sizes,
-            import_edges(root, list(measured.sizes)),
+            import_edges(root, list(measured.sizes)) if len(measured.sizes) <= MANY_FILES else {},
             window=window,
             description=task.description,
             acceptance_criteria=task.acceptance_criteria,
@@ -188,6 +192,30 @@ def size_repository_task(
     if log is not None:
         log.record_sizing(task, result)
     return result
+
+
+def _files_of(root: Path, name: str) -> list[str]:
+    """Return the files that a name means: those of a folder, of a submodule or of a link to one; else the name alone.
+
+    Raises
+    ------
+    ConfigError
+        If a folder has no files, or is a link that leads out of the repository.
+    """
+    if is_pattern(name) and not name.endswith("/"):
+        return [name]
+    folder = root / name
+    if not folder.is_dir():
+        return [name]
+    path = repository_path(name)
+    if not folder.resolve().is_relative_to(root.resolve()):
+        msg = f"{name}: expected a path inside the repository, and this is a link that leads out of it"
+        raise ConfigError(msg)
+    found = [f"{path}/{one}" for one in list_files(folder.resolve())]
+    if not found:
+        msg = f"{name}: this folder has no files; name files, or a folder that has some"
+        raise ConfigError(msg)
+    return found
 
 
 def _model(

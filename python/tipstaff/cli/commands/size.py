@@ -81,11 +81,11 @@ def command(
         log=log,
     )
     if as_json:
-        write_json(found.to_dict())
+        write_json({**found.to_dict(), "fits": found.fits})
     else:
         paint = Painter(color)
         write(*_lines(found, paint), painter=paint)
-    return exit_code(log, 0 if found.sizing.fits and found.sizing.file_tokens else 1)
+    return exit_code(log, 0 if found.fits else 1)
 
 
 def _document(path: Path, what: str) -> dict[str, Any]:
@@ -139,6 +139,8 @@ def _lines(found: SizedTask, paint: Painter) -> list[str]:
         lines.append(f"{counted(len(found.sops), 'SOP')} with {found.sop_tokens:,} of {found.sop_reserve:,} tokens")
     if not sizing.file_tokens:
         return [*lines, paint("no files: nothing was sized", "yellow", bold=True)]
+    if found.scope.violations:
+        return [*lines, paint("it does not fit its plan: it names files that must not be touched", "red", bold=True)]
     if sizing.fits:
         warned = f", with a warning: {number}" if sizing.warnings else ""
         return [*lines, paint(f"it fits{warned}", "yellow" if warned else "green", bold=True)]

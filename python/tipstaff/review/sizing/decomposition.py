@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from tipstaff.model import Record
 from tipstaff.review.sizing.budget import DECOMPOSITION_TRIGGER, FileSize, SizingConfig, TaskSizing, size_task
-from tipstaff.review.sizing.imports import file_under_test
+from tipstaff.review.sizing.imports import files_under_test
 
 _IMPORT: Final = 4.0
 _TEST: Final = 6.0
@@ -23,8 +23,7 @@ MAX_BLOCK: Final = 300
 """More files than this are divided by folder first: merging compares all pairs."""
 
 MANY_FILES: Final = 2_000
-SMALL_BLOCK: Final = 24
-"""The same for tasks of more than `MANY_FILES` files, so that time stays linear."""
+"""More files than this are divided by folder and name alone, in one pass, without reading what they import."""
 
 
 class ProposedTask(Record, frozen=True, kw_only=True):
@@ -122,10 +121,15 @@ def decompose(
     fixed = sizing.description_tokens + sum(sizing.criteria_tokens)
     room = sizing.limit - fixed
     groups: list[list[str]] = []
-    for block in _blocks(paths, MAX_BLOCK if len(paths) <= MANY_FILES else SMALL_BLOCK):
-        merge = _Merging(room, most, settings.sop_reserve, sizing.file_tokens, applicable)
-        groups.extend(_merged(block, edges, merge))
-    order, after = _ordered(groups, edges)
+    merge = _Merging(room, most, settings.sop_reserve, sizing.file_tokens, applicable)
+    if len(paths) > MANY_FILES:
+        groups = _packed(paths, merge)
+        order, after = list(range(len(groups))), {}
+    else:
+        for block in _blocks(paths, MAX_BLOCK):
+            groups.extend(_merged(block, edges, merge))
+        order, after = _ordered(groups, edges)
+    rank = {index: sequence for sequence, index in enumerate(order, start=1)}
     tasks: list[ProposedTask] = []
     for sequence, index in enumerate(order, start=1):
         found = sized(groups[index])
@@ -137,7 +141,7 @@ def decompose(
                 fits=found.fits,
                 sop_tokens=found.sop_tokens,
                 reasons=found.reasons,
-                after=tuple(sorted(order.index(one) + 1 for one in after[index] if order.index(one) + 1 < sequence)),
+                after=tuple(sorted(rank[one] for one in after.get(index, ()) if rank[one] < sequence)),
             )
         )
     feedback = (
@@ -194,13 +198,36 @@ def _union(mappings: Iterable[Mapping[str, int]]) -> dict[str, int]:
     return found
 
 
+def _packed(paths: list[str], limits: _Merging) -> list[list[str]]:
+    """Return groups of neighbours in the order of their names, each in one folder, as long as they fit."""
+    groups: list[list[str]] = []
+    folder, tokens, sops = "", 0, dict[str, int]()
+    for path in paths:
+        here = path.rpartition("/")[0]
+        size, more = limits.tokens[path], limits.sops.get(path, {})
+        together = sops if more.items() <= sops.items() else {**sops, **more}
+        if (
+            groups
+            and here == folder
+            and len(groups[-1]) < limits.most
+            and tokens + size <= limits.room
+            and (together is sops or sum(together.values()) <= limits.sop_reserve)
+        ):
+            groups[-1].append(path)
+            tokens, sops = tokens + size, together
+        else:
+            groups.append([path])
+            folder, tokens, sops = here, size, dict(more)
+    return groups
+
+
 def _merged(paths: list[str], edges: Mapping[str, set[str]], limits: _Merging) -> list[list[str]]:
     """Return groups of files, merged as long as they fit."""
     groups: dict[int, list[str]] = {index: [path] for index, path in enumerate(paths)}
     sizes = {index: limits.tokens[path] for index, path in enumerate(paths)}
     sops = {index: limits.sops.get(path, {}) for index, path in enumerate(paths)}
     near: dict[int, dict[int, float]] = {index: {} for index in groups}
-    partner = {path: file_under_test(path, paths) for path in paths}
+    partner = files_under_test(paths)
     for left in range(len(paths)):
         for right in range(left + 1, len(paths)):
             value = _closeness(paths[left], paths[right], edges, partner)

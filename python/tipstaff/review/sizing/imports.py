@@ -58,6 +58,10 @@ def import_edges(root: Path, paths: Sequence[str]) -> dict[str, set[str]]:
     """
     by_stem = _by_ending(paths)
     known = set(paths)
+    packages: dict[str, list[str]] = {}
+    for path in paths:
+        if path.endswith(".go") and "/" in path:
+            packages.setdefault(posixpath.dirname(path), []).append(path)
     edges: dict[str, set[str]] = {}
     for path in paths:
         language = _LANGUAGE.get(path.rpartition(".")[2], "")
@@ -70,21 +74,25 @@ def import_edges(root: Path, paths: Sequence[str]) -> dict[str, set[str]]:
                 text = ""
             for pattern in _PATTERNS[language]:
                 for match in pattern.finditer(text):
-                    found |= _targets(language, path, match, known, by_stem)
+                    found |= _targets(language, path, match, known, by_stem, packages)
         found.discard(path)
         edges[path] = found
     return edges
 
 
-def file_under_test(path: str, paths: Sequence[str]) -> str | None:
-    """Return the file of a set that a test is about, by its name; None where there is none."""
-    stem, _, ending = path.rpartition("/")[2].rpartition(".")
-    plain = _TEST_MARKS.sub("", stem)
-    if not plain or plain == stem:
-        return None
-    alike = [one for one in paths if one != path and one.rpartition("/")[2] == f"{plain}.{ending}"]
-    folder = path.rpartition("/")[0]
-    return min(alike, key=lambda one: (one.rpartition("/")[0] != folder, one), default=None)
+def files_under_test(paths: Sequence[str]) -> dict[str, str | None]:
+    """Return for each file of a set the one that it tests, by its name; None where it is no test or there is none."""
+    by_name: dict[str, list[str]] = {}
+    for path in paths:
+        by_name.setdefault(path.rpartition("/")[2], []).append(path)
+    found: dict[str, str | None] = {}
+    for path in paths:
+        folder, _, name = path.rpartition("/")
+        stem, _, ending = name.rpartition(".")
+        plain = _TEST_MARKS.sub("", stem)
+        alike = by_name.get(f"{plain}.{ending}", ()) if plain and plain != stem else ()
+        found[path] = min(alike, key=lambda one: (one.rpartition("/")[0] != folder, one), default=None)
+    return found
 
 
 def _by_ending(paths: Sequence[str]) -> dict[str, list[str]]:
@@ -98,7 +106,12 @@ def _by_ending(paths: Sequence[str]) -> dict[str, list[str]]:
 
 
 def _targets(
-    language: str, path: str, match: re.Match[str], known: set[str], by_stem: Mapping[str, list[str]]
+    language: str,
+    path: str,
+    match: re.Match[str],
+    known: set[str],
+    by_stem: Mapping[str, list[str]],
+    packages: Mapping[str, list[str]],
 ) -> set[str]:
     name = match[1]
     folder = posixpath.dirname(path)
@@ -120,13 +133,7 @@ def _targets(
     if language == "go":
         # A package is a folder: its last parts name it below the module's root.
         parts = name.split("/")
-        return {
-            one
-            for one in known
-            if one.endswith(".go")
-            and posixpath.dirname(one)
-            and "/".join(parts[-len(posixpath.dirname(one).split("/")) :]) == posixpath.dirname(one)
-        }
+        return {hit for start in range(len(parts)) for hit in packages.get("/".join(parts[start:]), ())}
     if language == "rs":
         parts = [part for part in name.split("::") if part not in {"crate", "super", "self"}]
         return {hit for part in parts[:3] for hit in by_stem.get(part, ()) if hit.endswith(".rs")}

@@ -46,7 +46,8 @@ def resolve_scope(
     Parameters
     ----------
     task_files
-        Paths and globs from the root of the repository; globs without ``/`` match files of the root alone. Where there
+        Paths and globs from the root of the repository; globs without ``/`` match files of the root alone, and what is
+        the name of a file is no glob (``app/[slug]/page.tsx``). Where there
         are none, the files that match the plan's ``in`` and neither its ``out`` nor its ``do_not_touch`` are meant.
     repo
         The repository's files; of a mapping the keys.
@@ -80,7 +81,7 @@ def resolve_scope(
     missing: set[str] = set()
     unmatched = []
     for entry in task_files:
-        if is_pattern(entry):
+        if is_pattern(entry) and normal_path(entry) not in known:
             _check_pattern(entry, "files")
             hits = list(filter(matcher(entry, by_name=False), paths))
             resolved.update(hits)
