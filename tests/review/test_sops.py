@@ -8,9 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.review.repositories import make
+from tests.review.repositories import commit, make
 from tipstaff.errors import ConfigError, SourceNotFoundError
 from tipstaff.review import match_sops
+from tipstaff.review.assembly.reviewer import change_sops
+from tipstaff.review.config import read_config
+from tipstaff.review.repository import changed_files
 from tipstaff.review.sops.documents import SopError, parse_sop, severity_of, sop_id
 from tipstaff.review.sops.folder import read_sops
 from tipstaff.review.sops.linting import CODES, lint_sops
@@ -78,6 +81,64 @@ def test_globs_as_people_write_them(front: str, globs: tuple[str, ...]) -> None:
 def test_severity_from_words(body: str, severity: str) -> None:
     assert severity_of(body) == severity
     assert parse_sop(body, "x.md").severity == severity
+
+
+def test_words_in_code_decide_nothing() -> None:
+    assert severity_of("Text.\n\n```\nyou MUST\n```\n`must` and you may.\n") == "info"
+    assert severity_of("~~~\nMUST\n~~~\nYou should.\n") == "warning"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\n\n---\napplies_to: '*.go'\n---\n# X\n",
+        "<!-- kept by\nus -->\n---\napplies_to: '*.go'\n---\n# X\n",
+        "+++\napplies_to = '*.go'\n+++\n# X\n",
+    ],
+)
+def test_front_matter_as_it_is_written(text: str) -> None:
+    assert parse_sop(text, "x.md").applies_to == ("*.go",)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("---\napplies_to: '*.{ts,tsx}'\n---\n", 2, "one glob for each"),
+        ("---\napplies_to: ['*.go', '!x.go']\n---\n", 2, "cannot be negated"),
+        ("---\nseverity: info\nseverity: error\n---\n", 3, "occurs twice"),
+        ("\n---\nseverity: info\nseverity: error\n---\n", 4, "occurs twice"),
+        ("+++\nseverity = \n+++\n", 1, "not valid TOML"),
+        ("\n+++\nseverity = 'info'\n", 2, "not closed"),
+    ],
+)
+def test_front_matter_that_would_be_misread_is_refused(text: str, line: int, words: str) -> None:
+    with pytest.raises(SopError, match=words) as caught:
+        parse_sop(text, "x.md")
+    assert caught.value.diagnostics[0].line == line
+
+
+def test_a_change_does_not_free_itself_from_its_sops(tmp_path: Path) -> None:
+    strict = "---\napplies_to: '*.py'\nseverity: error\n---\n# S\nYou must.\n"
+    folder = make(tmp_path, {"a.py": "x = 1\n", ".tipstaff/sops/s.md": strict, "docs/own/t.md": strict})
+    commit(folder)
+    config = folder / ".tipstaff/config.toml"
+
+    def expected() -> dict[str, str]:
+        sops = change_sops(folder, changed_files(folder), None, read_config(folder).review)
+        return {sop.id: sop.severity for sop in sops.applicable(["a.py"])}
+
+    before = expected()
+    assert before == {"source.doc.sops.s": "error"}
+    for text in (strict.replace("error", "info"), strict.replace("error", "errorr"), strict.replace("*.py", "*.go")):
+        (folder / ".tipstaff/sops/s.md").write_text(text, encoding="utf-8")
+        assert expected() == before
+    (folder / ".tipstaff/sops/s.md").unlink()
+    assert expected() == before
+    config.write_text('[review]\nsops = ["docs/own"]\n', encoding="utf-8")
+    assert expected() == {"source.doc.sops.s": "error", "source.doc.sops.t": "error"}
+    commit(folder)
+    config.write_text("[review]\nsops = []\n", encoding="utf-8")
+    assert expected() == {"source.doc.sops.t": "error"}
 
 
 @given(st.text(max_size=40), st.text(max_size=40))

@@ -168,7 +168,7 @@ def _yaml(name: str, text: str) -> object:
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        _refuse_repeated_keys(yaml.compose(text, Loader=loader))
+        refuse_repeated_keys(yaml.compose(text, Loader=loader))
         return yaml.load(text, Loader=loader)  # noqa: S506 - the safe loader, in C
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
@@ -177,7 +177,7 @@ def _yaml(name: str, text: str) -> object:
         raise ConfigError(msg) from None
 
 
-def _refuse_repeated_keys(root: Any) -> None:
+def refuse_repeated_keys(root: Any) -> None:
     """Raise an error of YAML where a mapping has a key twice: the loader would silently take the last."""
     import yaml
 

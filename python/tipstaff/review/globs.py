@@ -52,6 +52,18 @@ def invalid_reason(pattern: str) -> str:
     return ""
 
 
+def misread_reason(pattern: str) -> str:
+    """Return why a glob does not mean what other tools read in it, empty where it does.
+
+    Braces and a leading ``!`` are plain characters here: a rule that is written with them would silently never apply.
+    """
+    if re.search(r"\{[^{}]*,[^{}]*\}", pattern):
+        return "braces are no alternatives here; write one glob for each"
+    if pattern.lstrip().startswith("!"):
+        return "a glob cannot be negated; name what is meant"
+    return ""
+
+
 @lru_cache(maxsize=4_096)
 def matcher(pattern: str, *, by_name: bool = True) -> Matcher:
     """Return the function that says whether a normalised path matches; an unusable glob matches nothing."""

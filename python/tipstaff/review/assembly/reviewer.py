@@ -16,7 +16,7 @@ from tipstaff.review.config import FILES, ReviewConfig, ReviewTable, parse_confi
 from tipstaff.review.repository import changed_files, diff_text, files_before, is_work_tree
 from tipstaff.review.sizing.budget import text_tokens
 from tipstaff.review.sizing.scope import repository_path
-from tipstaff.review.sops.folder import ENDINGS, SopFolder, read_sops
+from tipstaff.review.sops.folder import ENDINGS, FOLDERS, SopFolder, read_sops
 
 DEFAULT_WINDOW: Final = 200_000
 
@@ -154,6 +154,29 @@ def review_context(
     if log is not None:
         log.record_assembly(context)
     return context
+
+
+def _difference(root: Path, base: str | None, files: Sequence[str] | None) -> str:
+    """Return what changed, in the files that are named or in all."""
+    if not files:
+        return "" if files is not None else diff_text(root, base)
+    return diff_text(root, base, files) if is_work_tree(root) else ""
+
+
+def change_sops(root: Path, changed: Sequence[str], base: str | None, settings: ReviewTable) -> SopFolder:
+    """Return the SOPs that count for a change: those from before it, as they were, and those that it adds.
+
+    So are the folders in which they are looked for: a change frees itself neither by an SOP nor by the configuration.
+    """
+    configured = [name for name in FILES if name in changed]
+    before = files_before(root, [*(path for path in changed if path.endswith(ENDINGS)), *configured], base)
+    if not configured:
+        return read_sops(root, settings.sops, before)
+    known = next((name for name in configured if name in before), None)
+    earlier = parse_config(known, before[known]).review.sops if known is not None else None
+    standard = [one for one in FOLDERS if (root / one).is_dir() or any(path.startswith(f"{one}/") for path in before)]
+    folders = (*(standard if earlier is None else earlier), *(settings.sops or ()))
+    return read_sops(root, tuple(dict.fromkeys(folders)), before)
 
 
 def _difference(root: Path, base: str | None, files: Sequence[str] | None) -> str:

@@ -107,17 +107,6 @@ def decompose(
     applicable = sops or {}
     paths = sorted(files)
 
-    def sized(group: Sequence[str]) -> TaskSizing:
-        return size_task(
-            window=window,
-            files={path: files[path] for path in group},
-            description=description,
-            acceptance_criteria=acceptance_criteria,
-            sweet_spot=sweet_spot,
-            sop_tokens=sum(_union(applicable.get(path, {}) for path in group).values()),
-            config=settings,
-        )
-
     fixed = sizing.description_tokens + sum(sizing.criteria_tokens)
     room = sizing.limit - fixed
     groups: list[list[str]] = []
@@ -132,15 +121,28 @@ def decompose(
     rank = {index: sequence for sequence, index in enumerate(order, start=1)}
     tasks: list[ProposedTask] = []
     for sequence, index in enumerate(order, start=1):
-        found = sized(groups[index])
+        group = groups[index]
+        tokens = sum(sizing.file_tokens[path] for path in group)
+        sop_tokens = sum(_union(applicable.get(path, {}) for path in group).values())
+        reasons: tuple[str, ...] = ()
+        if tokens > room or sop_tokens > settings.sop_reserve:
+            reasons = size_task(
+                window=window,
+                files={path: files[path] for path in group},
+                description=description,
+                acceptance_criteria=acceptance_criteria,
+                sweet_spot=sweet_spot,
+                sop_tokens=sop_tokens,
+                config=settings,
+            ).reasons
         tasks.append(
             ProposedTask(
                 sequence=sequence,
-                files=tuple(groups[index]),
-                estimate=found.estimate,
-                fits=found.fits,
-                sop_tokens=found.sop_tokens,
-                reasons=found.reasons,
+                files=tuple(group),
+                estimate=fixed + tokens,
+                fits=not reasons,
+                sop_tokens=sop_tokens,
+                reasons=reasons,
                 after=tuple(sorted(rank[one] for one in after.get(index, ()) if rank[one] < sequence)),
             )
         )

@@ -8,6 +8,7 @@ REQUIRED and SHALL are ``error``, SHOULD and RECOMMENDED ``warning``, MAY, OPTIO
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any, Final, cast
@@ -16,7 +17,8 @@ import msgspec
 
 from tipstaff.errors import ConfigError
 from tipstaff.model import Diagnostic, Record, Severity
-from tipstaff.review.globs import invalid_reason
+from tipstaff.review.config import refuse_repeated_keys
+from tipstaff.review.globs import invalid_reason, misread_reason
 from tipstaff.review.sops.matching import SCOPES, applies_to
 
 PREFIX: Final = "source.doc.sops"
@@ -29,6 +31,11 @@ KEYS: Final = (
 MAX_SOP_BYTES: Final = 1_000_000
 
 _FENCE: Final = re.compile(r"\A---[ \t]*\n(.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+_TOML_FENCE: Final = re.compile(r"\A\+\+\+[ \t]*\n(.*?)^\+\+\+[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+_BEFORE: Final = re.compile(r"\A(?:[ \t]*\n|[ \t]*<!--.{0,4000}?-->[ \t]*\n)+(?=---[ \t]*\n|\+\+\+[ \t]*\n)", re.DOTALL)
+"""Blank lines and comments before the front matter."""
+
+_CODE: Final = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z)|`[^`\n]{1,400}`", re.DOTALL | re.MULTILINE)
 _HEADING: Final = re.compile(r"^#{1,6}[ \t]+(.+?)[ \t]*#*$", re.MULTILINE)
 _REQUIREMENTS: Final = re.compile(r"^#{1,6}[ \t]+(?:requirements|rules)\b.*$", re.IGNORECASE | re.MULTILINE)
 _ITEM: Final = re.compile(r"^[ \t]{0,3}(?:[-*+]|\d{1,4}[.)])[ \t]+(.+)$", re.MULTILINE)
@@ -140,7 +147,11 @@ def parse_sop(text: str, path: str, folder: str = "") -> Sop:
 
 
 def severity_of(body: str) -> str:
-    """Return the severity of the strongest word of RFC 2119, in capitals or else in any case; ``info`` without one."""
+    """Return the severity of the strongest word of RFC 2119, in capitals or else in any case; ``info`` without one.
+
+    Words in code are no words of the text.
+    """
+    body = _CODE.sub(" ", body)
     for table in (_WORDS, _WORDS_ANY_CASE):
         for name, pattern in table:
             if pattern.search(body):
@@ -160,11 +171,23 @@ def front_matter_findings(text: str, path: str) -> list[Diagnostic]:
 
 def _split(text: str, path: str) -> tuple[Mapping[str, Any], str, int]:
     """Return the front matter, the body, and the body's first line."""
-    match = _FENCE.match(text)
+    before = _BEFORE.match(text)
+    skipped = before[0].count("\n") if before is not None else 0
+    text = text[before.end() :] if before is not None else text
+    fence = "+++" if text.startswith("+++") else "---"
+    match = (_TOML_FENCE if fence == "+++" else _FENCE).match(text)
     if match is None:
-        if text.startswith("---\n"):
-            raise SopError([_found("SOP101", path, 1, "the front matter is not closed", "end it with a line of ---")])
+        if text.startswith(f"{fence}\n"):
+            fix = f"end it with a line of {fence}"
+            raise SopError([_found("SOP101", path, 1 + skipped, "the front matter is not closed", fix)])
         return {}, text, 1
+    start = skipped + match[0].count("\n") + 1
+    if fence == "+++":
+        try:
+            return tomllib.loads(match[1]), text[match.end() :], start
+        except (tomllib.TOMLDecodeError, RecursionError) as error:
+            message = f"the front matter is not valid TOML: {error}"
+            raise SopError([_found("SOP102", path, 1 + skipped, message)]) from None
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -174,18 +197,21 @@ def _split(text: str, path: str) -> tuple[Mapping[str, Any], str, int]:
     )
     quoted = re.sub(r"^([ \t]*-[ \t]+)([*!][^\n'\"#]*?)[ \t]*$", r'\1"\2"', quoted, flags=re.MULTILINE)
     try:
+        refuse_repeated_keys(yaml.compose(quoted, Loader=loader))
         front: object = yaml.load(quoted, Loader=loader)  # noqa: S506 - the safe loader, in C
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
-        line = 2 + (mark.line if mark is not None else 0)
+        line = 2 + skipped + (mark.line if mark is not None else 0)
         detail = getattr(error, "problem", None) or type(error).__name__
         raise SopError([_found("SOP102", path, line, f"the front matter is not valid YAML: {detail}")]) from None
     if front is None:
         front = {}
     if not isinstance(front, dict):
         kind = type(front).__name__
-        raise SopError([_found("SOP102", path, 2, f"the front matter is a {kind}, not a mapping of keys to values")])
-    return cast("dict[str, Any]", front), text[match.end() :], match[0].count("\n") + 1
+        raise SopError(
+            [_found("SOP102", path, 2 + skipped, f"the front matter is a {kind}, not a mapping of keys to values")]
+        )
+    return cast("dict[str, Any]", front), text[match.end() :], start
 
 
 def _problems(front: Mapping[str, Any], text: str, path: str) -> list[Diagnostic]:
@@ -214,7 +240,7 @@ def _problems(front: Mapping[str, Any], text: str, path: str) -> list[Diagnostic
     found += [
         _found("SOP105", path, line("applies_to"), f"glob {glob!r} cannot be used: {reason}")
         for glob in globs
-        if (reason := invalid_reason(glob))
+        if (reason := invalid_reason(glob) or misread_reason(glob))
     ]
     for key in ("requirements", "domain", "related_domains", "keywords"):
         value = front.get(key)
