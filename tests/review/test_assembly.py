@@ -13,7 +13,7 @@ from tipstaff.errors import ConfigError
 from tipstaff.review import assemble_review
 from tipstaff.review.assembly.conventions import sections
 from tipstaff.review.assembly.decisions import prior_decisions
-from tipstaff.review.assembly.reviewer import ReviewContext, expected_sops, review_context
+from tipstaff.review.assembly.reviewer import ReviewContext, review_context
 from tipstaff.review.assembly.signatures import language_of, signatures
 from tipstaff.review.sizing.budget import text_tokens
 
@@ -205,7 +205,6 @@ def test_the_context_of_a_change(tmp_path: Path) -> None:
     assert "Say what failed." in found.text
     assert "def two(a: int)" in found.text
     assert text_tokens(found.text) <= found.assembly.used
-    assert expected_sops(folder) == {"source.doc.sops.errors": "error"}
     large = review_context(folder, reserve=5)
     assert (large.assembly.reasons, large.text, large.expected) == (("sops",), "", found.expected)
 
