@@ -29,6 +29,7 @@ def printed(text: str) -> str | None:
     code = f"f() {{\n{text}\n}}\ndeclare -f f"
     done = subprocess.run(
         [str(BASH), "-r", "-c", code],
+        check=False,
         env={"PATH": "/nonexistent"},
         cwd="/",
         capture_output=True,

@@ -6,7 +6,7 @@
     task, files --sizing--> whether it fits, and groups that do
     SOP files, changed files --sops--> those that apply --assembly--> the reviewer's context
     a reviewer's answer --verdicts--> accepted, rejected and why, or escalated
-    SOPs and conventions --graph--> N-Quads, JSON-LD, queries by predicate
+    SOPs and conventions --sops.graph--> statements, queries by predicate
 
 Public names are loaded when they are first asked for, as in the package itself.
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import click
@@ -85,21 +86,20 @@ def listed(
 @command.command("graph")
 @_ROOT
 @_FOLDERS
-@click.option("--format", "form", type=click.Choice(["nquads", "jsonld"]), default="nquads", help="The output format.")
 @click.option(
     "--predicate", default="", help="Only statements whose predicate begins with this, such as source.doc.applies_to."
 )
-def graph(*, root: Path, folders: tuple[str, ...], form: str, predicate: str) -> int:
-    """Print the SOPs and their chunks as a graph."""
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def graph(*, root: Path, folders: tuple[str, ...], predicate: str, as_json: bool) -> int:
+    """Print the SOPs and their chunks as statements: subject, predicate and object, with tabs between."""
     from tipstaff.review.config import read_config
-    from tipstaff.review.graph.entities import sop_graph
-    from tipstaff.review.graph.export import to_json_ld, to_n_quads
     from tipstaff.review.sops.folder import read_sops
+    from tipstaff.review.sops.graph import query, sop_graph
 
-    store = sop_graph(read_sops(root, folders or read_config(root).review.sops).sops)
-    found = store.query(predicate_prefix=predicate)
-    if form == "jsonld":
-        write_json(to_json_ld(found))
+    known = sop_graph(read_sops(root, folders or read_config(root).review.sops).sops)
+    found = query(known, predicate_prefix=predicate)
+    if as_json:
+        write_json([one.to_dict() for one in found])
     else:
-        write(*to_n_quads(found).splitlines())
+        write(*("\t".join(map(plain, (one.subject, one.predicate, json.dumps(one.object)))) for one in found))
     return 0
