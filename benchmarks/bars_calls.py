@@ -77,7 +77,6 @@ def contenders() -> list[Contender]:
     from benchmarks import inputs
     from tipstaff import (
         EnforcementGates,
-        GuidanceCompiler,
         GuidanceControlPlane,
         HashEmbedding,
         ShardRetriever,
@@ -86,14 +85,16 @@ def contenders() -> list[Contender]:
         classify_intent,
         compile_guidance,
         compile_repository,
-        join_bundles,
         lint_repository,
         open_project,
         redact,
+        redact_data,
         scan_secrets,
     )
     from tipstaff.context import estimate_message, estimate_tokens, estimate_tools, truncate
     from tipstaff.gates.secrets.scanner import default_scanner
+    from tipstaff.guidance.compiling.tenants import join_bundles
+    from tipstaff.guidance.guidance_compiler import GuidanceCompiler
 
     gates = EnforcementGates()
     gates.evaluate_command(COMMAND)
@@ -101,6 +102,7 @@ def contenders() -> list[Contender]:
     shell, write = {"command": COMMAND, "description": "Commit it"}, {"file_path": "src/a.py", "content": PROSE * 500}
     asked, long = gates.evaluate_command("git reset --hard"), PROSE * 4000
     retriever = ShardRetriever(inputs.bundle(500), StaticEmbedding())
+    short = {"role": "user", "content": [{"type": "text", "text": long[:160]}]}
     message = {"role": "user", "content": [{"type": "text", "text": PROSE * 10}]}
     tools = [{"name": f"t{at}", "description": PROSE, "input_schema": {"type": "object"}} for at in range(10)]
     plane = GuidanceControlPlane()
@@ -142,6 +144,7 @@ def contenders() -> list[Contender]:
         Contender("scan_secrets, 160 characters", lambda: scan_secrets(long[:160]), lambda: find(long[:160])),
         Contender("scan_secrets, 320 KB", lambda: scan_secrets(long), lambda: find(long), True),
         Contender("redact, 160 characters", lambda: redact(long[:160]), lambda: find(long[:160])),
+        Contender("redact_data, a message of 160 characters", lambda: redact_data(short)),
         Contender("GuidanceControlPlane.evaluate_command", lambda: plane.evaluate_command(COMMAND)),
         Contender("join_bundles, two of 20 rules", lambda: join_bundles({"a": few, "b": few})),
         Contender("compile_guidance, 20 rules", lambda: compile_guidance(rules)),

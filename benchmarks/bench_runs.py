@@ -1,4 +1,4 @@
-"""Figures of the ledger, the plane, the replay and the bulk kernels: ``python -m benchmarks.bench_runs [--only WORD]``.
+"""Figures of the ledger, the plane, the replay and the statistics: ``python -m benchmarks.bench_runs [--only WORD]``.
 
 Prints one line for each figure beside what is required of it, and exits with 1 if one does not hold. A figure of a busy
 machine says little: the load is printed first, and CPU time is shown beside wall time where that is what is required.
@@ -9,21 +9,20 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import random
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tipstaff.kernels import jit
-from tipstaff.runs import Ledger, RunEvent, Violation, replay
+from tipstaff.runs import Ledger, RunEvent, Violation, replay, rule_stats
 
 KEY = bytes(range(32))
 ORCHARD = Path(__file__).resolve().parents[1] / "examples" / "orchard"
@@ -192,59 +191,29 @@ def beside_node(folder: Path) -> Iterator[Figure]:
     )  # fmt: skip
 
 
-def kernels(folder: Path) -> Iterator[Figure]:
-    """The bulk kernels against numpy doing the same."""
+def rule_figures(folder: Path) -> Iterator[Figure]:
+    """How rules fare in many runs."""
     del folder
-    rng = np.random.default_rng(1)
-    n_rules, n_runs = 200, 100_000
-    columns: list[Any] = []
-    for mean in (2, 5, 1):
-        lengths = rng.poisson(mean, n_runs)
-        columns += [np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64), rng.integers(0, n_rules, lengths.sum())]
-    corrected = rng.integers(0, 2, len(columns[5])).astype(np.uint8)
-
-    def counted() -> Any:
-        return jit.rule_counts(n_rules, n_runs, *columns, corrected)
-
-    def counted_numpy() -> Any:
-        pairs: list[Any] = []
-        for at in (0, 2, 4):
-            runs = np.repeat(np.arange(n_runs), np.diff(columns[at]))
-            pairs.append(runs * n_rules + columns[at + 1])
-        relevant, given, broken = (np.unique(one) for one in pairs)
-        left = np.unique(pairs[2][corrected == 0])
-        sets = [np.union1d(np.union1d(relevant, given), broken), given, np.setdiff1d(given, broken), broken,
-                np.setdiff1d(broken, left)]  # fmt: skip
-        counts = [np.bincount(one % n_rules, minlength=n_rules) for one in sets]
-        return np.column_stack([*counts, np.bincount(columns[5], minlength=n_rules)])
-
-    assert (counted() == counted_numpy()).all()
-    yield _ratio("rule counts", counted, counted_numpy)
-    from tipstaff.runs.statistics.sequential import boundaries
-
-    win, lose = boundaries(0.05, 0.1, 501)
-
-    def sequential_numpy() -> Any:
-        own = np.random.default_rng(4)
-        broke, too = own.random((4000, 500)) < 0.3, own.random((4000, 500)) < 0.21
-        discordant, wins = np.cumsum(broke != too, axis=1), np.cumsum(broke & ~too, axis=1)
-        late = np.arange(500) >= 29
-        promoted, rejected = (wins >= win[discordant]) & late, (wins <= lose[discordant]) & late
-        ended = promoted | rejected
-        at = np.where(ended.any(axis=1), ended.argmax(axis=1), 499)
-        rows = np.arange(4000)
-        return np.column_stack([promoted[rows, at].astype(int) - rejected[rows, at], at + 1])
-
-    yield _ratio(
-        "sequential tests", lambda: jit.simulate_sequential(win, lose, 0.3, 0.21, 500, 30, 4000, 1), sequential_numpy
-    )
+    chance = random.Random(1)
+    rules = [f"R-{number}" for number in range(200)]
+    events = [
+        RunEvent(
+            event_id=str(number), task_id="t", guidance_hash="h", retrieved_rule_ids=tuple(chance.sample(rules, 5)),
+            violations=tuple(Violation(rule_id=rule) for rule in chance.sample(rules, number % 2)),
+        )
+        for number in range(100_000)
+    ]  # fmt: skip
+    began = time.perf_counter()
+    rule_stats(events)
+    yield "s for the rules of 100,000 runs", time.perf_counter() - began, "<= 2", time.perf_counter() - began <= 2, ""
 
 
 def promotions(folder: Path) -> Iterator[Figure]:
     """How often the optimizer's test promotes a change: 10,000 simulated experiments for each figure."""
     del folder
+    from benchmarks.simulated_trials import simulate
+
     from tipstaff.runs.statistics.sequential import SequentialTest
-    from tipstaff.runs.statistics.simulation import simulate
 
     for rate in (0.1, 0.3, 0.5):
         found = simulate(rate, rate, runs=3_000, experiments=10_000)
@@ -256,18 +225,6 @@ def promotions(folder: Path) -> Iterator[Figure]:
         yield "% promoted with an effect", 100 * found.promoted, ">= 80", found.promoted >= 0.8, remark
 
 
-def _ratio(name: str, ours: Callable[[], Any], theirs: Callable[[], Any]) -> Figure:
-    ours()
-    times: tuple[list[float], list[float]] = ([], [])
-    for _ in range(7):
-        for side, call in zip(times, (ours, theirs), strict=True):
-            began = time.perf_counter()
-            call()
-            side.append(time.perf_counter() - began)
-    ratio = min(times[1]) / min(times[0])
-    return f"{name}, times faster than numpy", ratio, ">= 5", ratio >= 5, f"{min(times[0]) * 1e3:.2f} ms"
-
-
 def main() -> int:
     """Print the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -275,7 +232,7 @@ def main() -> int:
     chosen = parser.parse_args().only
     print(f"load {os.getloadavg()[0]:.1f} on {len(os.sched_getaffinity(0))} processors")
     failed = 0
-    for measure in (verify_rate, writers, plane_run, million, beside_node, kernels, promotions):
+    for measure in (verify_rate, writers, plane_run, million, beside_node, rule_figures, promotions):
         if chosen not in measure.__name__:
             continue
         with tempfile.TemporaryDirectory() as folder:

@@ -24,7 +24,7 @@ RULE = "TST-011"
 CONFIG = OptimizerConfig(min_runs=20, cooldown_ms=0)
 
 chance = random.Random(7)  # noqa: S311 - the same story each time
-run_ids = (f"run-{number}" for number in itertools.count(1))  # which decide the arms of a trial
+run_ids = (f"run-{number}" for number in itertools.count(1))
 
 
 def show(*lines: str) -> None:
@@ -38,7 +38,7 @@ def one_run(plane: GuidanceControlPlane) -> str:
     given = plane.retrieve_for_task(TASK, repo_scope="api/tests/test_orders.py", max_shards=8)
     text = next((one.shard.rule.text for one in given.shards if one.shard.rule.id == RULE), "")
     plane.evaluate_command("python -m pytest -q api/tests")
-    broken = chance.random() < (0.05 if "before you finish" in text else 0.6)
+    broken = chance.random() < (0.05 if "Before you finish" in text else 0.6)
     if broken:
         plane.record_violation(run, RULE, severity="medium", description="a test read the clock of the machine")
     plane.finalize_run(
@@ -70,10 +70,11 @@ def tell(plane: GuidanceControlPlane, root: Path) -> None:
     )
     now = plane.ledger.events()[-1].timestamp
     report = plane.optimize(config=CONFIG, now=now)
-    (trial,) = report.started
-    show(
-        "2. a change is proposed, and goes on trial", f"   {trial.change.after}", f"   because {trial.change.rationale}"
-    )
+    (change,) = report.proposed
+    show("2. a change is proposed; a person starts its trial", f"   {change.after}", f"   because {change.rationale}")
+    optimizer = Optimizer(root, plane.ledger, config=CONFIG)
+    trial = optimizer.start(change.id, now=now)
+    plane.initialize()
     runs = 0
     while not report.proposals and runs < 2000:
         for _ in range(10):
@@ -85,10 +86,8 @@ def tell(plane: GuidanceControlPlane, root: Path) -> None:
     won = next(one for one in report.trials if one.experiment.id == trial.id)
     show(
         f"3. after {runs} more runs the evidence decides: {won.decision}",
-        f"   with the change {won.violations['treatment']} of {won.runs['treatment']} runs broke it, without "
-        f"{won.violations['control']} of {won.runs['control']}; e-value {won.evidence:.0f}",
+        f"   {won}",
     )
-    optimizer = Optimizer(root, plane.ledger, config=CONFIG)
     paths = optimizer.apply(proposal.change.id, now=now)
     show(f"4. a person applies it: {', '.join(paths)}")
     patch = proposal.patch.text if proposal.patch is not None else ""

@@ -61,7 +61,7 @@ cdef int embed_text(const HashKernels* kernels, str text, int64_t dimensions, fl
     return 0
 
 
-def hash_embed(str text not None, Py_ssize_t dimensions=384, *, isa=None):
+def hash_embed(text, Py_ssize_t dimensions=384, *, isa=None):
     """Embed one text.
 
     The text is lower-cased and trimmed as JavaScript does, and its UTF-16 units are hashed (31-multiplier, modulo
@@ -90,6 +90,7 @@ def hash_embed(str text not None, Py_ssize_t dimensions=384, *, isa=None):
     -----
     The vector holds only the 32 bits of H: it distinguishes texts, and says nothing about meaning.
     """
+    text = plain_text(text)
     check_dimensions(dimensions)
     cdef const HashKernels* kernels = choose(isa)
     out = PyByteArray_FromStringAndSize(NULL, dimensions * 4)
@@ -97,8 +98,9 @@ def hash_embed(str text not None, Py_ssize_t dimensions=384, *, isa=None):
     return memoryview(out).cast("f")
 
 
-def hash_embed_into(str text not None, out, *, isa=None):
+def hash_embed_into(text, out, *, isa=None):
     """Embed one text into ``out``, a writable float32 buffer whose length is the number of dimensions."""
+    text = plain_text(text)
     cdef const HashKernels* kernels = choose(isa)
     cdef Borrowed vector
     vector.take(out, "out", "f", "float32", 4, 1)

@@ -44,7 +44,7 @@ cdef inline str text_of(const unsigned char* data, Py_ssize_t size):
     return PyUnicode_DecodeUTF8(<const char*> data, size, "surrogatepass")
 
 
-def focus_scan(str query not None, tuple history not None=(), *, int max_paths=6, int max_symbols=8, isa=None):
+def focus_scan(query, tuple history not None=(), *, int max_paths=6, int max_symbols=8, isa=None):
     """Find what a request names.
 
     Parameters
@@ -80,6 +80,7 @@ def focus_scan(str query not None, tuple history not None=(), *, int max_paths=6
     -----
     Linear in the length of the texts. Releases the GIL for long ones.
     """
+    query = plain_text(query)
     cdef Focus found
     cdef FocusScan scan = SCAN if isa is None else scanner_of(find_isa(isa))
     cdef unsigned char summary[4 * (SUMMARY_CHARS + 2)]
@@ -115,7 +116,9 @@ def focus_scan(str query not None, tuple history not None=(), *, int max_paths=6
     for owner in range(number, 0, -1):
         if found.n_paths >= max_paths:
             break
-        text = any_utf8_view(<str?> history[owner - 1], kept)
+        entry = plain_text(history[owner - 1])
+        kept.append(entry)
+        text = any_utf8_view(entry, kept)
         if text.size < LONG_TEXT:
             scan(&found, owner, text, 0)
         else:

@@ -100,7 +100,7 @@ cdef str encodable(str text):
     return text
 
 
-def query_words(str text not None):
+def query_words(text):
     """Return a text's words in lower case: camelCase taken apart, of scripts without spaces pairs of characters.
 
     Parameters
@@ -111,7 +111,7 @@ def query_words(str text not None):
     cdef QueryWords words
     cdef ByteView span
     cdef int i
-    text = encodable(text)
+    text = encodable(plain_text(text))
     words.read(utf8_view(text))
     found = []
     for i in range(words.count()):
@@ -120,7 +120,7 @@ def query_words(str text not None):
     return found
 
 
-def query_terms(lexicon, str text not None):
+def query_terms(lexicon, text):
     """Return the terms of a text by which rules are looked up, in its order, each as often as it comes.
 
     Parameters
@@ -136,6 +136,7 @@ def query_terms(lexicon, str text not None):
     list of int
         64-bit hashes of stems, or of the one word that stands for several of one meaning.
     """
+    text = plain_text(text)
     cdef Borrowed view
     cdef Lexicon opened
     take_lexicon(view, lexicon, &opened)
@@ -259,7 +260,7 @@ cdef class FusedSearch:
         return self._index.head.floor[7]
 
     def find(
-        self, str task not None, str kinds="", str path="", *, row_mask=None, bonus=None,
+        self, task, kinds="", path="", *, row_mask=None, bonus=None,
         uint16_t query_intents=0, float intent_boost=0.0, Py_ssize_t k=5, Py_ssize_t candidates=1024, isa=None,
     ):
         """Return the k best rules for a task.
@@ -292,6 +293,9 @@ cdef class FusedSearch:
         relevance : float
             To be compared with `floor`.
         """
+        task = plain_text(task)
+        kinds = plain_text(kinds)
+        path = plain_text(path)
         cdef Borrowed mask_view
         cdef Borrowed bonus_view
         cdef FusedExtras extras

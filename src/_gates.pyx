@@ -11,6 +11,8 @@ from libc.string cimport memcpy
 from libcpp cimport bool as cbool
 from libcpp.vector cimport vector
 
+from threading import Lock
+
 include "isa.pxi"
 include "gates/declarations.pxi"
 
@@ -106,17 +108,28 @@ cdef class CallSite:
 
 
 cdef class Flow:
-    """What the calls of one run did so far."""
+    """What the calls of one run did so far; one call at a time changes it, whichever thread makes it."""
 
     cdef FlowState state
+    cdef object lock
 
     def __init__(self, data=None):
+        self.lock = Lock()
         if data is not None:
             if len(data) != sizeof(FlowState):
                 raise ValueError(f"a flow state has {sizeof(FlowState)} bytes, not {len(data)}")
             memcpy(&self.state, PyBytes_AS_STRING(bytes(data)), sizeof(FlowState))
             if not self.state.valid():
                 raise ValueError("not a valid flow state of this version")
+
+    cdef FlowState* taken(self) except NULL:
+        """Return the state, which no other call changes before it is given back."""
+        self.lock.acquire()
+        return &self.state
+
+    cdef int give_back(self) except -1:
+        self.lock.release()
+        return 0
 
     def to_bytes(self):
         """Return the state as bytes that the constructor takes."""
@@ -187,15 +200,12 @@ cdef class Policy:
         """The secret scanner's table."""
         return <bytes> self.image.secrets.data()[:self.image.secrets.size()]
 
-    def command(self, text, dialect, CallSite site not None, settings, Flow flow=None):
+    def command(self, text, dialect, CallSite site not None, settings):
         """Judge one command; returns its findings."""
         cdef Verdict verdict
         cdef Settings used
         cdef Call call
         cdef Field field
-        cdef FlowState* state = NULL
-        if flow is not None:
-            state = &flow.state
         self.take_settings(settings, &used)
         field.text = borrow(text)
         field.element = NOTHING
@@ -203,10 +213,10 @@ cdef class Policy:
         call.site = &site.site
         set_dialect(call, dialect)
         if field.text.size() < LARGE:
-            judge(self.image, used, call, &field, own_room(), state, &verdict, NULL)
+            judge(self.image, used, call, &field, own_room(), NULL, &verdict, NULL)
         else:
             with nogil:
-                judge(self.image, used, call, &field, own_room(), state, &verdict, NULL)
+                judge(self.image, used, call, &field, own_room(), NULL, &verdict, NULL)
         if verdict.count == 0:
             return []
         return self.findings(&verdict.findings[0], verdict.count, &field, 1, isinstance(text, str) and text.isascii())
@@ -218,19 +228,23 @@ cdef class Policy:
         cdef Call call
         cdef vector[Field] taken_fields
         cdef FlowState* state = NULL
-        if flow is not None:
-            state = &flow.state
         self.take_settings(settings, &used)
         call.tool = borrow(tool)
         self.take_fields(fields, &taken_fields)
         call.field_count = taken_fields.size()
         call.site = &site.site
         set_dialect(call, dialect)
-        if bytes_of(taken_fields) < LARGE:
-            judge(self.image, used, call, taken_fields.data(), own_room(), state, &verdict, NULL)
-        else:
-            with nogil:
+        if flow is not None:
+            state = flow.taken()
+        try:
+            if bytes_of(taken_fields) < LARGE:
                 judge(self.image, used, call, taken_fields.data(), own_room(), state, &verdict, NULL)
+            else:
+                with nogil:
+                    judge(self.image, used, call, taken_fields.data(), own_room(), state, &verdict, NULL)
+        finally:
+            if state != NULL:
+                flow.give_back()
         return self.findings(&verdict.findings[0], verdict.count, taken_fields.data(), taken_fields.size(), False)
 
     def decisions(self, commands, CallSite site not None, settings, dialect=0, threads=1):

@@ -63,7 +63,7 @@ cdef class TaskReader:
             found = read_intent(self._lexicon, span, ready)
         return found.intent, confidence_of(found)
 
-    def read(self, str task not None):
+    def read(self, task):
         """Return what kind of work a task asks for.
 
         Parameters
@@ -77,6 +77,7 @@ cdef class TaskReader:
             Number of the intent, 10 where nothing speaks, and the confidence, 0..1; None where the task is not ASCII:
             its words are to be lowered and set apart for `read_words`.
         """
+        task = plain_text(task)
         if not TIPSTAFF_IS_ASCII(task):
             return None
         return self._answer(task, False)
@@ -92,7 +93,7 @@ cdef class TaskReader:
         return self._answer(" ".join(words), True)
 
 
-def task_paths(str task not None):
+def task_paths(task):
     """Return the files, folders and modules that a task names.
 
     Parameters
@@ -106,6 +107,7 @@ def task_paths(str task not None):
         At most 8 paths, each once, in the task's order; None where the task is not ASCII, which
         `tipstaff.kernels.formats.task_text.paths_in_text` reads.
     """
+    task = plain_text(task)
     cdef Py_ssize_t size = 0
     cdef char memory[2 * MOST_BYTES]
     cdef TaskPaths found
@@ -181,7 +183,7 @@ cdef class TopicWords:
         if not open_lexicon(span, &self._lexicon):
             raise ValueError("lexicon: not a valid lexicon; make one with tipstaff.kernels.formats.lexicon")
 
-    def shared(self, str task not None, list topics not None, Py_ssize_t most=4):
+    def shared(self, task, list topics not None, Py_ssize_t most=4):
         """Return for each topic the words that it has in common with a task.
 
         Parameters
@@ -204,6 +206,7 @@ cdef class TopicWords:
         ValueError
             If a topic is no whole number of hashes.
         """
+        task = plain_text(task)
         cdef TaskWords words
         cdef unsigned char room[LOWERED_BYTES]
         if not TIPSTAFF_IS_ASCII(task):
@@ -211,7 +214,7 @@ cdef class TopicWords:
         self._read(task, room, &words)
         return [_quoted(words, topic, most, "") for topic in topics]
 
-    def reasons(self, str task not None, list topics not None, list cosines not None, list shown not None, Py_ssize_t most=4):
+    def reasons(self, task, list topics not None, list cosines not None, list shown not None, Py_ssize_t most=4):
         """Return for each topic why it was found: the meaning, what else counts for it, and the words shared.
 
         Parameters
@@ -233,6 +236,7 @@ cdef class TopicWords:
         ValueError
             If the lists have different lengths, a topic is no whole number of hashes, or a cosine is out of range.
         """
+        task = plain_text(task)
         cdef TaskWords words
         cdef unsigned char room[LOWERED_BYTES]
         cdef Py_ssize_t i

@@ -125,7 +125,7 @@ cdef class SecretTable:
             ))
         return found
 
-    def find(self, str text not None, *, bint wary=False, isa=None):
+    def find(self, text, *, bint wary=False, isa=None):
         """Find the secrets of a text.
 
         Parameters
@@ -147,6 +147,7 @@ cdef class SecretTable:
         ValueError
             If the machine does not run ``isa``.
         """
+        text = plain_text(text)
         cdef LiteralFinder finder = FINDER
         cdef Finding few[FEW]
         cdef Finding* found = few

@@ -61,7 +61,7 @@ cdef int open_texts(Borrowed& bounds, Borrowed& bytes_, object offsets, object d
     return 0
 
 
-def word_values(lexicon, str text not None):
+def word_values(lexicon, text):
     """Return what the words of one text mean: their values in a lexicon, joined bit by bit.
 
     Parameters
@@ -83,6 +83,7 @@ def word_values(lexicon, str text not None):
     UnicodeEncodeError
         If the text holds a lone surrogate.
     """
+    text = plain_text(text)
     cdef Borrowed file
     cdef Lexicon table
     take_lexicon(file, lexicon, &table)
@@ -273,10 +274,10 @@ def join_pieces(list pieces not None):
     cdef Py_UCS4 most
     cdef list parts = []
     cdef str text
-    for item in pieces:
-        text, start, end = item
-        if text is None:
+    for given, start, end in pieces:
+        if given is None:
             raise ValueError("a piece needs a text, got None")
+        text = plain_text(given)
         size = PyUnicode_GET_LENGTH(text)
         if not 0 <= start <= end <= size:
             raise ValueError(f"a piece from {start} to {end} is outside a text of {size} characters")

@@ -55,15 +55,16 @@ cdef int count(str text, object isa, int64_t* out) except -1:
     return 0
 
 
-def utf16_units(str text not None):
+def utf16_units(text):
     """Return the length of a text in UTF-16 code units; a lone surrogate is one.
 
     Constant time unless the text has a character beyond U+FFFF.
     """
+    text = plain_text(text)
     return utf16_length(text)
 
 
-def token_features(str text not None, *, isa=None):
+def token_features(text, *, isa=None):
     """Count the features of a text.
 
     Parameters
@@ -78,12 +79,13 @@ def token_features(str text not None, *, isa=None):
     memoryview of int64, shape (55,)
         Counts in the order of ``TokenFeature`` in ``tokens/features.hpp``.
     """
+    text = plain_text(text)
     out = PyByteArray_FromStringAndSize(NULL, token_features_count * 8)
     count(text, isa, <int64_t*> PyByteArray_AS_STRING(out))
     return memoryview(out).cast("q")
 
 
-def weigh_tokens(str text not None, weights, *, isa=None):
+def weigh_tokens(text, weights, *, isa=None):
     """Return the weighted sum of a text's features, added up in their order.
 
     Parameters
@@ -100,6 +102,7 @@ def weigh_tokens(str text not None, weights, *, isa=None):
     ValueError
         If there are not as many weights as features.
     """
+    text = plain_text(text)
     cdef int64_t counts[MOST]
     cdef double factors[MOST]
     cdef Borrowed view

@@ -83,7 +83,7 @@ def wordpiece_shape(table):
     return words.dimensions, words.n_pieces
 
 
-def wordpiece_embed(table, str text not None, *, isa=None):
+def wordpiece_embed(table, text, *, isa=None):
     """Embed one text.
 
     Parameters
@@ -107,6 +107,7 @@ def wordpiece_embed(table, str text not None, *, isa=None):
     ValueError
         If ``table`` is not a table, or the machine does not run ``isa``.
     """
+    text = plain_text(text)
     cdef const WordPieceKernels* kernels = choose(isa)
     cdef Borrowed file
     cdef WordPieces words
@@ -252,7 +253,7 @@ def blend_rows(rows, others, positions, double weight, Py_ssize_t dimensions):
         raise ValueError(f"positions: that of row {-1 - done} is not one of the {n_others} others")
 
 
-def wordpiece_split(table, str text not None):
+def wordpiece_split(table, text):
     """Return the pieces of a text in its order; continuations of a word begin with ``##``.
 
     Characters that have no piece (those of scripts other than Latin) are not among them.
@@ -262,6 +263,7 @@ def wordpiece_split(table, str text not None):
     ValueError
         If ``table`` is no table.
     """
+    text = plain_text(text)
     cdef Borrowed file
     cdef WordPieces words
     cdef vector[ByteView] names

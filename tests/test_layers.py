@@ -38,7 +38,14 @@ SUB_STEPS = {
         ("hook", "project_update", "lint", "guidance_compiler"),
         ("project",),
     ),
-    "gates": (("results", "fields"), ("packs",), ("secrets", "config"), ("image",), ("judging",), ("__main__",)),
+    "gates": (
+        ("results", "fields"),
+        ("packs",),
+        ("secrets", "config"),
+        ("redaction", "image"),
+        ("judging",),
+        ("__main__",),
+    ),
     "context": (
         ("conversation",),
         ("prompt", "tokens"),

@@ -1,6 +1,7 @@
 """Names of a package that are loaded when they are first asked for.
 
-Imports nothing at its top: this is part of what ``import tipstaff`` costs.
+A package writes its public names once, in the stub beside it, which type checkers read as it is. Imports nothing at its
+top: this is part of what ``import tipstaff`` costs.
 """
 
 from __future__ import annotations
@@ -8,6 +9,26 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+
+def attach(package: str, file: str) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
+    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package.
+
+    Parameters
+    ----------
+    package
+        Its full name.
+    file
+        Its ``__file__``. The stub beside it has lines ``from MODULE import NAME as NAME`` alone.
+    """
+    homes: dict[str, str] = {}
+    with open(f"{file.rpartition('.')[0]}.pyi", encoding="utf-8") as stub:  # noqa: PTH123 - without importing pathlib
+        for line in stub:
+            words = line.split()
+            if words[:1] == ["from"] and words[2:3] == ["import"] and words[4:5] == ["as"]:
+                homes[words[3]] = words[1]
+    names = list(homes)
+    return loader(package, homes), lambda: sorted(names), names
 
 
 def loader(package: str, homes: Mapping[str, str]) -> Callable[[str], object]:

@@ -178,7 +178,7 @@ class GuidanceRule(Record, frozen=True, kw_only=True, gc=False):
 class RuleShard(Record, frozen=True, gc=False):
     """A rule that is loaded when a task needs it, and the one line in which the model reads it.
 
-    `embedding` is its vector where a compiler was asked for it (`tipstaff.GuidanceCompiler`); retrieval makes its own.
+    `embedding` is its vector where a `GuidanceCompiler` was asked for it; retrieval makes its own.
     """
 
     rule: GuidanceRule
@@ -255,7 +255,7 @@ class PolicyBundle(Record, frozen=True, kw_only=True):
     """A compiled set of rule files.
 
     `tenant_constitutions` has for each tenant what it always loads, the common rules included; `constitution` has the
-    common rules alone. See `tipstaff.join_bundles`.
+    common rules alone. See `tipstaff.guidance.compiling.tenants`.
     """
 
     constitution: Constitution

@@ -11,3 +11,12 @@ cdef extern from "buffers.hpp" namespace "tipstaff":
 
 cdef extern from "Python.h":
     const char* PyUnicode_AsUTF8AndSize(object, Py_ssize_t*) except NULL
+
+
+cdef inline str plain_text(object text):
+    """A text of any class as the plain one that it is."""
+    if type(text) is str:
+        return text
+    if isinstance(text, str):
+        return str.__str__(text)
+    raise TypeError(f"expected a text (str), got {type(text).__name__}")

@@ -10,6 +10,7 @@ from benchmarks import bars_calls
 RECORDS = {
     *("CompilerConfig", "Constitution", "Diagnostic", "GateConfig", "GateResult", "GuidanceRule", "IntentMatch"),
     *("PlaneConfig", "PolicyBundle", "RetrievalResult", "RetrievedShard", "RuleManifest", "RuleShard", "SecretFinding"),
+    "Verdict",
 }
 """What calls take and return."""
 
@@ -22,7 +23,7 @@ METHODS = {"EnforcementGates": "evaluate_command"}
 
 def test_every_public_call_is_in_the_table() -> None:
     rows = [one.name for one in bars_calls.contenders()]
-    calls = set(tipstaff.__all__) - RECORDS - NOT_MEASURED - {"__version__"}
+    calls = set(tipstaff.__all__) - RECORDS - NOT_MEASURED
     missing = {name for name in calls if not any(row.startswith((name, METHODS.get(name, name))) for row in rows)}
     assert not missing
     page = (Path(bars_calls.__file__).parent.parent / "docs" / "performance.md").read_text(encoding="utf-8")

@@ -309,11 +309,16 @@ def test_optimize(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     filled(root, 40)
     code, report = as_json(capsys, "optimize")
     assert (code, report["ranking"][0]["rule_id"]) == (exits.OK, "R1")
-    assert report["started"][0]["change"]["kind"] == "add"
-    assert report["started"][0]["id"].startswith(report["started"][0]["change"]["id"])
+    assert report["proposed"][0]["kind"] == "add"
+    change = report["proposed"][0]["id"]
+    assert f"`tipstaff optimize --start {change}` tries it" in ran(capsys, "optimize")[1]
+    code, started = as_json(capsys, "optimize", "--start", change)
+    assert (code, started["started"]["change"]["id"]) == (exits.OK, change)
     code, text = ran(capsys, "optimize")
     assert "R1: broken 13 times" in text
     assert "continue" in text
+    assert ran(capsys, "optimize", "--dismiss", change)[1] == f"dismissed: {change}, which was on trial\n"
+    assert ran(capsys, "optimize", "--start", "absent")[0] == exits.USAGE
     assert ran(capsys, "optimize", "--apply", "absent")[0] == exits.USAGE
     assert ran(capsys, "optimize", "--rollback", "absent")[0] == exits.USAGE
 

@@ -14,13 +14,13 @@ import pytest
 
 from tipstaff import (
     CompilerConfig,
-    GuidanceCompiler,
     HashEmbedding,
     ShardRetriever,
     compile_guidance,
     compile_repository,
 )
 from tipstaff.errors import ConfigError
+from tipstaff.guidance.guidance_compiler import GuidanceCompiler
 
 TEXT = "- [R-001] Never commit secrets (critical) #security\n- [R-002] Write tests for the parser #testing until:2030-01-01\n"
 

@@ -16,7 +16,7 @@ from tipstaff.errors import ConfigError, SourceNotFoundError
 from tipstaff.runs.headless.comparison import compare
 from tipstaff.runs.headless.executors import Executor, run_command
 from tipstaff.runs.headless.reports import as_json, junit, markdown
-from tipstaff.runs.headless.runner import SuiteResult, run_suite, worktree
+from tipstaff.runs.headless.runner import SuiteResult, clone, run_suite
 from tipstaff.runs.headless.streams import read_stream
 from tipstaff.runs.headless.suites import Suite, read_suite, suite_of
 
@@ -90,7 +90,7 @@ def test_other_forms_of_output() -> None:
         ("claude", {"type": "result", "subtype": "error_max_turns", "is_error": False}, "error_max_turns"),
         ("claude", {"type": "assistant", "message": {"content": []}}, "ends before"),
         ("codex", {"type": "turn.failed", "error": {"message": "no quota"}}, "no quota"),
-        ("codex", {"type": "error", "message": "stream closed"}, "stream closed"),
+        ("codex", {"type": "error", "message": "stream closed"}, "reported its end: stream closed"),
         ("gemini", {"type": "result", "status": "error", "error": {"message": "bad key"}}, "bad key"),
         ("gemini", {"error": {"message": "bad key"}}, "bad key"),
         ("claude", {}, "ends before"),
@@ -151,7 +151,7 @@ def test_assertions_hold_and_fail(tmp_path: Path, agent: Executor) -> None:
         {"id": "good", "prompt": "write src/a.py y = 2; run npm test", "assertions": [
             {"output-contains": "said:"}, {"output-not-contains": "sorry"}, {"output-matches": "^said"},
             {"files-touched": "src/*.py"}, {"files-not-touched": "db/**"}, "no-forbidden-commands",
-            {"tests-pass": [python, "-c", "assert open('src/a.py').read() == 'y = 2'"]},
+            {"tests-pass": [python, "-c", "assert open('src/a.py').read() == 'y = 2'; print('1 passed in 0.1s')"]},
             {"judge": [python, "-c", "import json, sys; assert json.load(sys.stdin)['files'] == ['src/a.py']"]}]},
         {"id": "bad", "prompt": "write db/x 1; run rm -rf /", "assertions": [
             {"output-contains": "nothing"}, {"output-not-contains": "said"}, {"output-matches": "^x"},
@@ -174,6 +174,7 @@ def test_assertions_hold_and_fail(tmp_path: Path, agent: Executor) -> None:
     assert bad.event.violations[0].rule_id == "ASSERT-bad"
     assert good.event.diff_summary.to_dict() == {"lines_added": 1, "lines_removed": 1, "files_changed": 1}
     assert good.event.tokens.total == 7
+    assert good.event.test_results.passed == 1
     assert (root / "src" / "a.py").read_text() == "x = 1\n", "agents work in copies"
 
 
@@ -216,7 +217,12 @@ def test_what_left_the_process_group_ends_too(tmp_path: Path, ends: bool) -> Non
 
 def test_retries(tmp_path: Path, agent: Executor) -> None:
     root = made_repository(tmp_path / "repository")
-    case = {"id": "a", "prompt": f"once {tmp_path}/flag; write b 1", "retries": 2}
+    case = {
+        "id": "a",
+        "prompt": f"once {tmp_path}/flag; write b 1",
+        "retries": 2,
+        "assertions": [{"files-touched": "b"}],
+    }
     result = run(root, agent, case).results[0]
     assert (result.passed, result.attempts) == (True, 2)
     assert run(root, agent, {"id": "a", "prompt": "exit 1", "retries": 1}).results[0].attempts == 2
@@ -230,18 +236,70 @@ def test_tool_calls_that_nobody_tells_of_are_not_called_harmless(tmp_path: Path)
     assert result.output == "hello", "the prompt goes to standard input where no word takes it"
 
 
-def test_worktrees_of_git_are_removed(tmp_path: Path, agent: Executor) -> None:
+def test_cases_work_in_clones_of_their_own(tmp_path: Path, agent: Executor) -> None:
     root = made_repository(tmp_path / "repository")
-    git = ["git", "-C", str(root), "-c", "user.name=t", "-c", "user.email=t@example.org"]
-    for arguments in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "one"]):
-        subprocess.run([*git, *arguments], check=True, capture_output=True)
-    with worktree(root) as folder:
-        assert (folder / "src" / "a.py").exists()
+
+    def git(folder: Path, *arguments: str) -> str:
+        words = ["git", "-C", str(folder), "-c", "user.name=t", "-c", "user.email=t@example.org", *arguments]
+        return subprocess.run(words, check=True, capture_output=True, text=True).stdout
+
+    git(root, "init", "-q")
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "one")
+    git(root, "branch", "keepme")
+    (root / "src" / "a.py").write_text("x = 2\n")
+    git(root, "stash")
+    (root / "CLAUDE.md").write_text("- [NEW-1] Not committed yet.\n")
+    before = [git(root, *words) for words in (["stash", "list"], ["branch", "-a"], ["config", "-l"], ["tag"], ["log"])]
+    with clone(root) as folder:
+        assert "Not committed yet" in (folder / "CLAUDE.md").read_text()
+        assert git(folder, "remote") == ""
+        git(folder, "config", "user.name", "other")
+        git(folder, "tag", "left")
+        git(folder, "checkout", "-qb", "elsewhere")
+    script = "import subprocess as s; g = lambda *w: s.run(['git', *w], check=True); open('src/new.py', 'w').write('1'); g('add', '-A'); g('commit', '-qm', 'hidden')"
+    commits = Executor([sys.executable, "-c", script])
+    hidden = {"id": "a", "prompt": "x", "assertions": [{"files-not-touched": "src/**"}]}
+    environment = {f"GIT_{who}_{what}": "t@t" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    assert run(root, commits, hidden, env=environment).results[0].failures == (
+        "files-not-touched: touched: src/new.py",
+    )
     assert run(root, agent, {"id": "a", "prompt": "write src/new.py 1", "files": {"given.txt": "x"},
                              "assertions": [{"files-not-touched": "given.txt"}, {"files-touched": "src/new.py"}]}).passed  # fmt: skip
-    listed = subprocess.run([*git, "worktree", "list"], check=True, capture_output=True, text=True).stdout
-    assert len(listed.splitlines()) == 1
+    after = [git(root, *words) for words in (["stash", "list"], ["branch", "-a"], ["config", "-l"], ["tag"], ["log"])]
+    assert before == after
     assert not (root / "src" / "new.py").exists()
+
+
+def test_what_was_not_checked_is_no_pass(tmp_path: Path, agent: Executor) -> None:
+    root = made_repository(tmp_path / "repository")
+    (nothing,) = run(root, agent, {"id": "a", "prompt": "write b 1"}).results
+    assert nothing.failures == ("assertions: there are none, so nothing was checked",)
+    for command in ("true", "echo 'Ran 0 tests in 0.000s'", "echo 'No tests found'", "echo '3 skipped in 0.1s'"):
+        assert not run(root, agent, {"id": "a", "prompt": "x", "assertions": [{"tests-pass": command}]}).passed, command
+
+
+@pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\x85", "\x0b", "\x1c", "\ud83d"])
+def test_only_a_line_feed_ends_a_line(separator: str) -> None:
+    call = {"type": "tool_use", "name": "Bash", "input": {"command": f"rm -rf / # {separator}"}}
+    event = json.dumps({"type": "assistant", "message": {"content": [call]}}, ensure_ascii=separator == "\ud83d")
+    found = read_stream("claude", f"{event}\r\n{CLAUDE}")
+    assert found.tools[0].startswith("Bash: rm -rf / #")
+    assert (found.errors, found.unread) == ([], 0)
+    assert read_stream("claude", event[:-3] + "\n" + CLAUDE).unread == 1
+
+
+def test_what_a_person_should_know_is_said() -> None:
+    retried = lines({"type": "error", "message": "Reconnecting... 2/5"}) + CODEX
+    assert (read_stream("codex", retried).errors, read_stream("codex", retried).notes) == ([], ["Reconnecting... 2/5"])
+    denied = json.loads(CLAUDE.splitlines()[-1]) | {"permission_denials": [{"tool_name": "Write", "tool_input": {}}]}
+    assert read_stream("claude", lines(denied)).notes == ["Write was refused: nobody was there to allow it"]
+
+
+def test_output_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tipstaff.runs.headless.executors.MAX_OUTPUT_BYTES", 1 << 20)
+    _, transcript = Executor(["yes"]).run("x", tmp_path, timeout_s=60)
+    assert "printed more than 1 MiB" in transcript.errors[0]
 
 
 def test_two_sets_of_rules_are_compared(tmp_path: Path, agent: Executor) -> None:
@@ -262,7 +320,7 @@ def test_two_sets_of_rules_are_compared(tmp_path: Path, agent: Executor) -> None
 def test_reports(tmp_path: Path, agent: Executor) -> None:
     root = made_repository(tmp_path / "repository")
     result = run(
-        root, agent, {"id": "good", "prompt": "write a 1"}, {"id": "b|d", "prompt": "\x1b[31m <&>", "assertions": [
+        root, agent, {"id": "good", "prompt": "write a 1", "assertions": [{"files-touched": "a"}]}, {"id": "b|d", "prompt": "\x1b[31m <&>", "assertions": [
             {"output-contains": "]]> \x00 nothing"}]}, {"id": "broken", "prompt": "exit 9"},
     )  # fmt: skip
     tree = ElementTree.fromstring(junit(result))
@@ -279,6 +337,7 @@ def test_reports(tmp_path: Path, agent: Executor) -> None:
 SUITE = """
 name: demo
 executor: claude
+options: {model: m, allowed_tools: [Read]}
 defaults: {timeout_s: 5}
 cases:
   - id: one
@@ -318,6 +377,7 @@ def test_suites_are_read(tmp_path: Path) -> None:
         ),
         ("executor: claude\ncases: [{id: a, prompt: b, assertions: [tests-pass]}]", "needs a command"),
         ("executor: claude\ncases: [{id: a, prompt: b, mood: good}]", "unknown keys: mood"),
+        ("executor: claude\noptions: {mood: good}\ncases: [{id: a, prompt: b}]", "unknown keys: mood"),
         ("executor: claude\ncases: [{id: a, prompt: b, files: {../x: y}}]", "files must lie inside"),
     ],
 )
@@ -339,5 +399,11 @@ def test_executors_of_the_known_programs(tmp_path: Path, monkeypatch: pytest.Mon
     for program in ("claude", "codex", "gemini"):
         _, transcript = Executor(program).run("don't; $(x)", tmp_path, timeout_s=30)
         assert (transcript.result, transcript.errors) == ("Done.", [])
-    with pytest.raises(ConfigError, match="'other' is not known"):
-        Executor("other")
+    for wrong in ({"program": "other"}, {"program": "claude", "permission": "x"}, {"program": ["cat"], "model": "m"},
+                  {"program": "codex", "allowed_tools": ["Bash"]}):  # fmt: skip
+        with pytest.raises(ConfigError):
+            Executor(**wrong)  # type: ignore[arg-type]
+    asked = Executor("claude", model="m", allowed_tools=["Bash(npm test:*)", "Read"], args=["--x"]).words
+    assert asked[1:7] == ("--permission-mode", "acceptEdits", "--model", "m", "--allowedTools", "Bash(npm test:*),Read")
+    assert asked[-1] == "--x"
+    assert Executor("codex").words[1:4] == ("exec", "--sandbox", "workspace-write")

@@ -6,16 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.simulated_trials import simulate
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.runs.made import run_event
 from tipstaff.errors import ConfigError
 from tipstaff.runs import RunEvent, SequentialTest, Violation, ledger_metrics, rank_violations, rule_stats
-from tipstaff.runs.statistics.histories import LatencySketch, decayed_rates
 from tipstaff.runs.statistics.intervals import bootstrap_difference, wilson_interval
 from tipstaff.runs.statistics.sequential import boundaries
-from tipstaff.runs.statistics.simulation import simulate
 
 
 def broken(number: int, *rules: str, rework: int = 0, **more: Any) -> RunEvent:
@@ -226,34 +225,3 @@ def test_the_limits_are_those_of_the_evidence(pairs: int, alpha: float) -> None:
     assert test.evidence < 1 / alpha
     assert reject[pairs] < promote[pairs]
     assert np.all(np.diff(reject) >= 0)
-
-
-# -- histories ---------------------------------------------------------------------------------------------------------
-
-
-@given(st.lists(st.lists(st.tuples(st.floats(0, 1e6), st.booleans()), max_size=5), max_size=6))
-def test_decayed_rates(histories: list[list[tuple[float, bool]]]) -> None:
-    offsets = np.cumsum([0, *map(len, histories)])
-    times = [at for history in histories for at, _ in history]
-    flags = [flag for history in histories for _, flag in history]
-    found = decayed_rates(offsets, times, flags, half_life_ms=1e5, now_ms=5e5)
-    for rate, history in zip(found, histories, strict=True):
-        weights = [2.0 ** (-max(0.0, 5e5 - at) / 1e5) for at, _ in history]
-        flagged = sum(weight for weight, (_, flag) in zip(weights, history, strict=True) if flag)
-        assert rate == pytest.approx(flagged / sum(weights)) if history else math.isnan(rate)
-
-
-def test_percentiles_are_right_within_one_per_cent() -> None:
-    chance = np.random.default_rng(2)
-    parts = [chance.exponential(5000, 20_000) + 1 for _ in range(2)]
-    sketches = [LatencySketch(), LatencySketch()]
-    for sketch, part in zip(sketches, parts, strict=True):
-        sketch.add(part)
-    sketches[0].merge(sketches[1])
-    values = np.concatenate(parts)
-    for share in (0.01, 0.5, 0.95, 0.999):
-        exact = np.quantile(values, share, method="inverted_cdf")
-        assert abs(sketches[0].percentile(share) - exact) <= 0.0101 * exact
-    assert LatencySketch().percentile(0.5) == 0.0
-    with pytest.raises(ConfigError, match="half_life_ms"):
-        decayed_rates([0], [], [], half_life_ms=0, now_ms=0)

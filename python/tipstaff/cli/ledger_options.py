@@ -46,7 +46,7 @@ def key_of(key_file: Path | None) -> bytes | None:
 
 def opened(directory: Path, url: str | None, key_file: Path | None, *, create: bool = False) -> Ledger:
     """Open the ledger that the options name; one that does not exist is made only for what writes to it."""
-    from tipstaff.plane.rules import default_ledger_url, keep_out_of_git
+    from tipstaff.plane import default_ledger_url, keep_out_of_git
     from tipstaff.runs.ledger.ledger import Ledger
 
     if create and url is None:

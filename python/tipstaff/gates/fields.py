@@ -46,7 +46,7 @@ def _walk(params: Any) -> Iterator[Field]:
         if isinstance(value, _Close):
             open_ids.discard(value.id)
         elif isinstance(value, str):
-            yield Field(name, path, value, element)
+            yield Field(name, path, as_text(value), element)
         elif isinstance(value, bytes | bytearray):
             yield Field(name, path, bytes(value).decode("utf-8", "replace"), element)
         elif value is True:
@@ -71,7 +71,7 @@ def _children(value: Any, name: str, path: str, depth: int) -> Iterator[tuple[An
     if isinstance(value, Mapping):
         items: Iterable[tuple[Any, Any]] = list(value.items())[:MAX_FIELDS]
         for key, item in items:
-            text = key if isinstance(key, str) else safe_text(key)
+            text = as_text(key)
             yield item, text, f"{path}.{text}" if path else text, -1, depth + 1
     else:
         for index, item in enumerate(list(cast("Iterable[Any]", value))[:MAX_FIELDS]):
@@ -90,7 +90,7 @@ def keys_of(params: Any) -> list[str]:
         seen.add(id(cast("object", value)))
         if isinstance(value, Mapping):
             table: Mapping[Any, Any] = value
-            names.update((key if isinstance(key, str) else safe_text(key), None) for key in table)
+            names.update((as_text(key), None) for key in table)
             stack.extend(table.values())
         else:
             stack.extend(cast("Iterable[Any]", value))
@@ -98,8 +98,10 @@ def keys_of(params: Any) -> list[str]:
 
 
 def as_text(value: Any) -> str:
-    """Return a text as it is, and of anything else that a host may hand in its text."""
-    return value if isinstance(value, str) else safe_text(value)
+    """Return a text as a plain one, whatever its class is, and of anything else that a host may hand in its text."""
+    if type(value) is str:
+        return value
+    return str.__str__(value) if isinstance(value, str) else safe_text(value)
 
 
 def safe_text(value: object) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -92,6 +93,83 @@ class GateResult(Record, frozen=True):
     triggered_rules: tuple[str, ...] = ()
     remediation: str = ""
     metadata: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
+
+
+class Verdict(Record, frozen=True, kw_only=True):
+    """What all gates come to for one call.
+
+    Attributes
+    ----------
+    decision
+        ``allow``, ``warn``, ``require-confirmation`` or ``block``.
+    message
+        For the model: why, and the safer way; empty where nothing was found. No secret is in it.
+    reason_for_person
+        For the person who is asked: what the call would do, and which part of it is meant; secrets masked.
+    findings
+        Everything that was found, the worst first.
+    safer
+        The safer way; empty where there is none.
+    proven
+        Whether the decision rests on `facts` alone and on no guess about what names mean.
+    facts
+        What is known of the files, places and branches that the call is about, in words.
+    call_id
+        Names this verdict, in the ledger too where it was recorded.
+    """
+
+    decision: str
+    message: str
+    reason_for_person: str
+    findings: tuple[Finding, ...]
+    safer: str
+    proven: bool
+    facts: tuple[str, ...]
+    call_id: str
+
+
+def verdict_of(results: Sequence[GateResult]) -> Verdict:
+    """Return what results come to, with a new id."""
+    findings = sorted(
+        (finding for result in results for finding in _findings_of(result)), key=lambda one: -_RANK[one.decision]
+    )
+    safer = " ".join(dict.fromkeys(one.remediation for one in results if one.remediation and one.decision != "allow"))
+    reasons = list(dict.fromkeys(one.reason for one in results if one.decision != "allow"))
+    classes = dict.fromkeys(name for one in findings for name in one.path_classes if name != "unknown")
+    return Verdict(
+        decision=aggregate_decision(results),
+        message=" ".join([*reasons, *([f"Safer: {safer}"] if safer else [])]),
+        reason_for_person="\n".join(
+            f"{one.reason}{f' ({one.text})' if one.text else ''}{f' Not known: {one.unknown}.' if one.unknown else ''}"
+            for one in findings
+        ),
+        findings=tuple(findings),
+        safer=safer,
+        proven=bool(classes) and not any(one.unknown for one in findings),
+        facts=tuple(f"it is about a path of class {name}" for name in classes),
+        call_id=uuid.uuid4().hex,
+    )
+
+
+def _findings_of(result: GateResult) -> Iterator[Finding]:
+    """Yield the findings of a result; of a gate that looks at the call as a whole, one about it."""
+    found = result.metadata.get("findings")
+    if found is None:
+        if result.decision != "allow":
+            yield Finding(
+                rule_id=result.gate_name, decision=result.decision, start=0, end=0, focus=(0, 0), text="",
+                reason=result.reason, safer=result.remediation,
+            )  # fmt: skip
+        return
+    for one in found:
+        if "redacted" in one:  # a secret: its own text is never shown
+            yield Finding(
+                rule_id=one["rule_id"], decision=one["decision"], start=one["start"], end=one["end"],
+                focus=(one["start"], one["end"]), text=one["redacted"], reason=result.reason, safer=result.remediation,
+                severity=one["severity"], field=one["field"],
+            )  # fmt: skip
+        else:
+            yield msgspec.convert(one, Finding)
 
 
 def aggregate_decision(results: Iterable[GateResult]) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import threading
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Final, NamedTuple, Self
@@ -57,6 +58,7 @@ def compile_repository(
     config: CompilerConfig | None = None,
     previous: PolicyBundle | None = None,
     as_root: bool = False,
+    texts: Mapping[str, str] | None = None,
 ) -> PolicyBundle:
     """Read and compile all rule files of a repository; nothing is written.
 
@@ -70,6 +72,8 @@ def compile_repository(
         As for `tipstaff.compile_guidance`.
     as_root
         Take `directory` itself as the root, whatever is around it.
+    texts
+        As for `tipstaff.guidance.reading.sources.read_repository`: the rules as a change would make them.
 
     Raises
     ------
@@ -77,7 +81,7 @@ def compile_repository(
         If `directory` is not a folder.
     """
     root = Path(directory) if as_root else rules_root(directory)
-    return _compile(read_repository(root, home=home_folder()), config, previous)
+    return _compile(read_repository(root, home=home_folder(), texts=texts), config, previous)
 
 
 def _compile(repository: Repository, config: CompilerConfig | None, previous: PolicyBundle | None) -> PolicyBundle:

@@ -47,9 +47,7 @@ class Policy:
     def allowlist(self) -> tuple[str, ...]: ...
     @property
     def secrets(self) -> bytes: ...
-    def command(
-        self, text: _Text, dialect: int, site: CallSite, settings: _Settings, flow: Flow | None = None
-    ) -> list[_Finding]: ...
+    def command(self, text: _Text, dialect: int, site: CallSite, settings: _Settings) -> list[_Finding]: ...
     def event(
         self,
         tool: _Text,
@@ -74,15 +72,18 @@ class Judge:
     def __init__(
         self, policy: Policy, settings: tuple[int, int, int, int, int, int, bool], secrets: bytes | None
     ) -> None: ...
-    def command(self, text: str, dialect: int, site: CallSite) -> tuple[list[_Finding] | None, bool] | None: ...
+    def command(
+        self, text: str, dialect: int, site: CallSite, flow: Flow | None = None
+    ) -> tuple[list[_Finding], bool] | None: ...
     def decide_column(
         self, tools: tuple[Any, Any], params: tuple[Any, Any], site: CallSite, threads: int = 1
     ) -> bytes: ...
     def call(
         self,
         tool: str,
-        params: dict[Any, Any],
+        params: Any,
         dialect: int,
         site: CallSite,
         sites: dict[str | None, CallSite],
+        flow: Flow | None = None,
     ) -> tuple[list[_Finding] | None, bool] | None: ...

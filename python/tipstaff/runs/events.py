@@ -131,6 +131,8 @@ class RunEvent(Record, frozen=True, kw_only=True):
         What came of it.
     dependencies_added
         Packages that manifests or lock files have after the run and had not before, as ``ecosystem:name``.
+    manifests_unread
+        Manifests that could not be read, and why: what was added to them is not known.
     assignments
         For each experiment that the run took part in, its arm: ``control`` or ``treatment``.
     outcome_accepted
@@ -163,6 +165,7 @@ class RunEvent(Record, frozen=True, kw_only=True):
     verdicts: tuple[GateVerdict, ...] = ()
     tokens: TokenUse = TokenUse()
     dependencies_added: tuple[str, ...] = ()
+    manifests_unread: tuple[str, ...] = ()
     assignments: dict[str, str] = {}  # noqa: RUF012 - msgspec copies it
     clarifying_questions: int = 0
 

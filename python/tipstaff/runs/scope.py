@@ -6,6 +6,7 @@ A call must pass every layer, those of the parents included, and what it uses is
 from __future__ import annotations
 
 import itertools
+import math
 import os
 import re
 import threading
@@ -88,9 +89,14 @@ class Layer:
             return f"{budgets.tokens} tokens"
         if budgets.usd is not None and self.usd >= budgets.usd:
             return f"{budgets.usd:g} US dollars"
-        if budgets.seconds is not None and time.monotonic() - self._began >= budgets.seconds:
+        if budgets.seconds is not None and self.seconds >= budgets.seconds:
             return f"{budgets.seconds:g} seconds"
         return ""
+
+    @property
+    def seconds(self) -> float:
+        """How long ago the layer began."""
+        return time.monotonic() - self._began
 
     def holds_path(self, path: str) -> bool:
         """Return whether a path relative to the root is in the layer."""
@@ -153,7 +159,16 @@ class Scope:
         return found
 
     def spend(self, *, tokens: int = 0, usd: float = 0.0) -> None:
-        """Charge what a model used to every layer."""
+        """Charge what a model used to every layer.
+
+        Raises
+        ------
+        ConfigError
+            A number is negative or none: what was used cannot be given back.
+        """
+        for name, value in (("tokens", tokens), ("usd", usd)):
+            if isinstance(value, bool) or not 0 <= value < math.inf:
+                raise ConfigError(f"{name} is {value!r}; it must be 0 or more")
         for layer in self.layers:
             layer.spend(tokens, usd)
 
@@ -161,7 +176,7 @@ class Scope:
         """Return what is left of each budget, the least over all layers."""
         left: dict[str, Any] = {}
         for layer in self.layers:
-            used = {"tokens": layer.tokens, "calls": layer.calls, "usd": layer.usd}
+            used = {"tokens": layer.tokens, "calls": layer.calls, "usd": layer.usd, "seconds": layer.seconds}
             for name, spent in used.items():
                 limit = getattr(layer.budgets, name)
                 if limit is not None:

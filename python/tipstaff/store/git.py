@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import subprocess
@@ -21,6 +22,7 @@ _NO_CONVERSION: Final = {
     "show": ("--no-ext-diff", "--no-textconv", "--no-show-signature"),
     "log": ("--no-show-signature",),
 }
+_COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _SECONDS: Final = 5
 
 
@@ -60,6 +62,34 @@ def git_environment() -> dict[str, str]:
     }
     kept = {name: value for name, value in os.environ.items() if name not in left_out}
     return {**kept, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_PAGER": "cat", "LC_ALL": "C"}
+
+
+def head_commit(folder: Path) -> str:
+    """Return the commit that HEAD of a folder's repository is at, empty where there is none; read from its files."""
+    root = next((one for one in (folder.absolute(), *folder.absolute().parents) if (one / ".git").exists()), None)
+    if root is None:
+        return ""
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        store = root / ".git"
+        if store.is_file():
+            store = root / store.read_text("utf-8").removeprefix("gitdir: ").strip()
+        head = (store / "HEAD").read_text("utf-8").strip()
+        if _COMMIT.fullmatch(head):
+            return head
+        shared = store / "commondir"
+        common = store / shared.read_text("utf-8").strip() if shared.exists() else store
+        for place in (store, common):
+            found = place / head.removeprefix("ref: ")
+            if found.is_file() and _COMMIT.fullmatch(text := found.read_text("utf-8").strip()):
+                return text
+    # Packed references and other ways to keep them.
+    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+        done = subprocess.run(  # noqa: S603 - as below
+            ["git", "-C", os.fspath(folder), "rev-parse", "--verify", "-q", "HEAD"],  # noqa: S607 - git of the PATH
+            capture_output=True, check=False, timeout=_SECONDS, stdin=subprocess.DEVNULL, env=git_environment(),
+        )  # fmt: skip
+        return done.stdout.decode("ascii", "replace").strip()
+    return ""
 
 
 def _filters(root: Path, git: str) -> list[str]:

@@ -27,44 +27,52 @@ cdef class Judge:
         ):
             raise ValueError("secrets: not a valid table of secrets")
 
-    def command(self, str text not None, int dialect, CallSite site not None):
-        """Judge a command.
+    def command(self, str text not None, int dialect, CallSite site not None, Flow flow=None):
+        """Judge a command after what earlier calls of the same run did, which is changed.
 
-        Returns None where no gate finds anything; else the findings as of `Policy.command`, or None where it takes a closer
-        look, and whether the text holds no secret.
+        Returns None where no gate finds anything; else the findings as of `Policy.command`, and whether the text holds no
+        secret.
         """
         cdef Room* room = &own_room()
         cdef Verdict* verdict = &room.verdict()
         cdef Call call
         cdef Field field
-        cdef Py_ssize_t size = 0
-        cdef const char* data
         cdef bint clean
+        cdef bytes encoded  # of a text with lone surrogates
+        cdef FlowState* state = NULL
         try:
-            data = PyUnicode_AsUTF8AndSize(text, &size)
+            field.text = borrow(text)
         except UnicodeEncodeError:
-            return None, False
-        field.text = string_view(data, size)
+            encoded = text.encode("utf-8", "surrogatepass")
+            field.text = borrow(encoded)
         field.element = NOTHING
         call.field_count = 1
         call.site = &site.site
         set_dialect(call, dialect)
-        if size < LARGE:
-            judge(self.policy.image, self.used, call, &field, room[0], NULL, verdict, NULL)
-            clean = not self.watches or self.watch.is_clean(field.text)
-        else:
-            with nogil:
-                judge(self.policy.image, self.used, call, &field, room[0], NULL, verdict, NULL)
+        if flow is not None:
+            state = flow.taken()
+        try:
+            if field.text.size() < LARGE:
+                judge(self.policy.image, self.used, call, &field, room[0], state, verdict, NULL)
                 clean = not self.watches or self.watch.is_clean(field.text)
+            else:
+                with nogil:
+                    judge(self.policy.image, self.used, call, &field, room[0], state, verdict, NULL)
+                    clean = not self.watches or self.watch.is_clean(field.text)
+        finally:
+            if state != NULL:
+                flow.give_back()
         if verdict.count == 0:
             return None if clean else ([], False)
         return self.policy.findings(&verdict.findings[0], verdict.count, &field, 1, text.isascii()), clean and self.watches
 
-    def call(self, str tool not None, dict params not None, int dialect, CallSite site not None, dict sites not None):
-        """Judge a tool call.
+    def call(
+        self, str tool not None, params, int dialect, CallSite site not None, dict sites not None, Flow flow=None
+    ):
+        """Judge a tool call after what earlier calls of the same run did, which is changed.
 
         Returns None where no gate finds anything; else the findings as of `Policy.event`, or None where it takes a closer
-        look, and whether no text holds a secret.
+        look, for which nothing was judged yet, and whether no text holds a secret.
 
         Parameters
         ----------
@@ -90,14 +98,15 @@ cdef class Judge:
         cdef size_t total = 0
         cdef CallSite where = site
         cdef bint clean
-        if len(params) > FEW_FIELDS:
+        cdef FlowState* state = NULL
+        if type(params) is not dict or len(params) > FEW_FIELDS:
             return None, False
         try:
             data = PyUnicode_AsUTF8AndSize(tool, &size)
             if size == 0:
                 return None, False
             call.tool = string_view(data, size)
-            for key, value in params.items():
+            for key, value in (<dict> params).items():
                 if type(key) is not str:
                     return None, False
                 data = PyUnicode_AsUTF8AndSize(key, &size)
@@ -129,13 +138,19 @@ cdef class Judge:
         call.field_count = count
         call.site = &where.site
         set_dialect(call, dialect)
-        if total < LARGE:
-            judge(self.policy.image, self.used, call, fields, room[0], NULL, verdict, NULL)
-            clean = self.no_secrets(fields, count)
-        else:
-            with nogil:
-                judge(self.policy.image, self.used, call, fields, room[0], NULL, verdict, NULL)
+        if flow is not None:
+            state = flow.taken()
+        try:
+            if total < LARGE:
+                judge(self.policy.image, self.used, call, fields, room[0], state, verdict, NULL)
                 clean = self.no_secrets(fields, count)
+            else:
+                with nogil:
+                    judge(self.policy.image, self.used, call, fields, room[0], state, verdict, NULL)
+                    clean = self.no_secrets(fields, count)
+        finally:
+            if state != NULL:
+                flow.give_back()
         if verdict.count == 0:
             return None if clean else ([], False)
         return self.policy.findings(&verdict.findings[0], verdict.count, fields, count, False), clean

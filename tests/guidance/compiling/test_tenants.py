@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.guidance.made_rules import bundle_of, rule
-from tipstaff import join_bundles
 from tipstaff.errors import ConfigError
+from tipstaff.guidance.compiling.tenants import join_bundles
 from tipstaff.guidance.embeddings.hash_embedding import HashEmbedding
 from tipstaff.guidance.embeddings.static_embedding import StaticEmbedding
 from tipstaff.guidance.retrieval.retriever import ShardRetriever

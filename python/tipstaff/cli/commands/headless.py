@@ -32,7 +32,7 @@ def command(
     executor: str | None, parallel: int, junit_path: Path | None, markdown_path: Path | None, record: bool,
     compared: tuple[Path, Path] | None, rule_path: str, repeats: int, as_json: bool,
 ) -> int:  # fmt: skip
-    """Run a suite of tasks with an agent program, each in its own worktree, and report which assertions hold.
+    """Run a suite of tasks with an agent program, each in its own clone, and report which assertions hold.
 
     Exits with 1 if a case does not pass.
     """

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 @click.command("optimize")
 @ledger_options
+@click.option(
+    "--start", "start_id", metavar="CHANGE", help="Begin the trial of a proposed change: half of the runs get it."
+)
+@click.option("--dismiss", metavar="CHANGE", help="Drop a change that is proposed, on trial or won.")
 @click.option("--apply", "apply_id", metavar="CHANGE", help="Write a change that won into the rule files.")
 @click.option("--rollback", metavar="CHANGE", help="Revert an applied change.")
 @click.option("--demote", metavar="RULE", help="Move a rule from the root file into CLAUDE.local.md.")
@@ -24,17 +28,27 @@ if TYPE_CHECKING:
 @click.option("--patch", "show_patch", is_flag=True, help="Show the patches of changes that won.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
-    directory: Path, url: str | None, key_file: Path | None, apply_id: str | None, rollback: str | None,
-    demote: str | None, min_runs: int, show_patch: bool, as_json: bool,
+    directory: Path, url: str | None, key_file: Path | None, start_id: str | None, dismiss: str | None,
+    apply_id: str | None, rollback: str | None, demote: str | None, min_runs: int, show_patch: bool, as_json: bool,
 ) -> int:  # fmt: skip
     """Rank violations, propose changes to the rules, and decide trials by the runs that took part in them.
 
-    A change that won is a patch: ``--apply`` writes it and the record of the decision. Nothing is written before.
+    No agent is given a proposed text before ``--start`` accepts it, and no file is written before ``--apply``.
     """
     from tipstaff.runs.optimizer.optimizer import Optimizer, OptimizerConfig
 
     with opened(directory, url, key_file) as ledger:
         optimizer = Optimizer(directory, ledger, config=OptimizerConfig(min_runs=min_runs))
+        if start_id or dismiss:
+            if start_id:
+                trial = optimizer.start(start_id)
+                document = {"started": {**trial.to_dict(), "change": {**trial.change.to_dict(), "id": start_id}}}
+                line = f"on trial: {start_id}, at most {trial.runs_needed:,} runs in each arm"
+            else:
+                state = optimizer.dismiss(dismiss or "")
+                document, line = {"dismissed": dismiss, "was": state}, f"dismissed: {dismiss}, which was {state}"
+            write_json(document) if as_json else write(line)
+            return exits.OK
         if apply_id or rollback or demote:
             paths = (
                 optimizer.apply(apply_id) if apply_id else
@@ -57,9 +71,10 @@ def command(
 def _document(report: OptimizeReport) -> dict[str, Any]:
     """Return a report as JSON has it, each change with the id that the options take."""
     document = report.to_dict()
-    for key in ("started", "proposals"):
-        for found, one in zip(document[key], getattr(report, key), strict=True):
-            found["change"]["id"] = one.change.id
+    for found, change in zip(document["proposed"], report.proposed, strict=True):
+        found["id"] = change.id
+    for found, one in zip(document["proposals"], report.proposals, strict=True):
+        found["change"]["id"] = one.change.id
     for found, trial in zip(document["trials"], report.trials, strict=True):
         found["experiment"]["change"]["id"] = trial.experiment.change.id
     return document
@@ -73,12 +88,12 @@ def _print(report: OptimizeReport, *, show_patch: bool) -> None:
         )
     for trial in report.trials:
         change = trial.experiment.change
-        arms = ", ".join(f"{arm} {trial.violations[arm]}/{trial.runs[arm]}" for arm in trial.runs)
-        write(f"trial {change.id} of {plain(change.rule_id)}: {trial.decision} ({arms}; evidence {trial.evidence:.1f})")
-    for one in report.started:
+        waiting = f" {trial.waiting} runs are not counted yet." if trial.waiting else ""
+        write(f"trial {change.id} of {plain(change.rule_id)}: {trial.decision}. {plain(str(trial))}{waiting}")
+    for change in report.proposed:
         write(
-            f"new trial {one.change.id} of {plain(one.change.rule_id)}: at most {one.runs_needed:,} runs in each arm",
-            *([f"  {plain(one.change.before)}"] if one.change.before else []), f"  -> {plain(one.change.after)}",
+            f"proposed {change.id} for {plain(change.rule_id)}; `tipstaff optimize --start {change.id}` tries it",
+            *([f"  {plain(change.before)}"] if change.before else []), f"  -> {plain(change.after)}",
         )  # fmt: skip
     for proposal in report.proposals:
         change = proposal.change

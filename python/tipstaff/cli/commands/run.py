@@ -38,20 +38,19 @@ def start(
     """Begin a run: print its id and the rules for its task, with changes that are on trial."""
     import msgspec
 
-    from tipstaff.cli.run_changes import head_of
     from tipstaff.store.replacing import replaced_file
 
     with _plane(directory, url, key_file) as plane:
         run_id = plane.start_run(task, session_id=session_id, agent_id=agent_id)
         found = plane.retrieve_for_task(task, repo_scope=scope)
-        suspended = plane.suspend_run(run_id).replace(base=head_of(directory))
+        suspended = plane.suspend_run(run_id)
     path = _file(directory, run_id)
     path.parent.mkdir(parents=True, exist_ok=True)
     with replaced_file(path) as file:
         file.write(msgspec.json.encode(suspended))
     if as_json:
         write_json(
-            {"run_id": run_id, "policy_text": found.policy_text, "rules": list(suspended.to_dict()["retrieved"])}
+            {"run_id": run_id, "policy_text": found.policy_text, "rules": msgspec.to_builtins(suspended.retrieved)}
         )
     else:
         write(run_id, "", found.policy_text)
@@ -82,11 +81,11 @@ def finish(
     import msgspec
 
     from tipstaff.cli.run_changes import changes_since
-    from tipstaff.plane import SuspendedRun
+    from tipstaff.plane import OpenRun
 
     path = _file(directory, run_id)
     try:
-        suspended = msgspec.json.decode(path.read_bytes(), type=SuspendedRun)
+        suspended = msgspec.json.decode(path.read_bytes(), type=OpenRun)
     except FileNotFoundError as error:
         raise SourceNotFoundError(f"no run {run_id!r} was started here, or it was finished") from error
     except msgspec.DecodeError as error:
@@ -99,10 +98,10 @@ def finish(
             rule, _, rest = given.partition(":")
             severity, _, description = rest.partition(":")
             plane.record_violation(run_id, rule, severity=severity or "medium", description=description)
-        touched, diff = (files, None) if files else changes_since(directory, suspended.base, suspended.at)
+        touched, diff = (files, None) if files else changes_since(directory, suspended.base, suspended.timestamp)
         results = plane.finalize_run(
             run_id, outcome=outcome, tests=tests, files=touched, diff=diff, rework_lines=rework, tokens=tokens,
-            verdicts=_verdicts(plane, directory, suspended.session_id, suspended.at),
+            verdicts=_verdicts(plane, directory, suspended.session_id, suspended.timestamp),
         )  # fmt: skip
     path.unlink(missing_ok=True)
     if as_json:

@@ -63,7 +63,7 @@ class Answers:
             texts.extend(("", name) for name in keys_of(params) if len(name) >= 8)
         size = [finding for finding in native if finding[2] == 2]
         return [
-            *self._allowlist(tool),
+            *self.of_name(tool),
             *self.of_findings([finding for finding in native if finding[2] == 0], fields),
             *(self._counted_size(tool, finding) for finding in size),
             *self.of_secrets(texts, pairs=kept, cwd=cwd),
@@ -100,7 +100,8 @@ class Answers:
             )
         ]
 
-    def _allowlist(self, tool: str) -> list[GateResult]:
+    def of_name(self, tool: str) -> list[GateResult]:
+        """Return the allowlist's result for a tool."""
         from tipstaff.gates.judging.allowlist import is_allowed
 
         config = self.config

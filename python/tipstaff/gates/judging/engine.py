@@ -5,16 +5,19 @@ from __future__ import annotations
 import copy
 import os
 import tempfile
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self, cast
+
+import msgspec
 
 from tipstaff.errors import ConfigError
 from tipstaff.gates.config import GateConfig
 from tipstaff.gates.fields import Field, as_text, encodable, fields_of
 from tipstaff.gates.judging.answers import Answers
 from tipstaff.gates.judging.events import LARGE_CHARS, dialect_of, directory_of, size_of
-from tipstaff.gates.results import DECISIONS, GateResult
+from tipstaff.gates.results import DECISIONS, GateResult, Verdict, verdict_of
 from tipstaff.model import GuidanceRule
 from tipstaff.processors import usable_processors
 from tipstaff.store.state import state_folder
@@ -182,20 +185,14 @@ class EnforcementGates:
         ConfigError
             If `shell` is not known.
         """
-        if flow is None and type(command) is str:
-            site = self._sites.get(cwd) or self._kept_site(cwd)
-            judged = self._judge.command(command, 0 if shell == "bash" else dialect_of(shell), site)
-            if judged is None:
-                return []
-            native, clean = judged
-            if native is not None:
-                results = self._answers.of_findings(native, [Field("command", "command", command, -1)], clean=clean)
-                return results if clean else [*results, *self._answers.of_secrets([("command", command)], cwd=cwd)]
         text = as_text(command)
-        dialect = dialect_of(shell)
-        found = self._policy.native.command(encodable(text), dialect, self._site(cwd), self._settings, flow)
-        fields = [Field("command", "command", text, -1)]
-        return [*self._answers.of_findings(found, fields), *self._answers.of_secrets([("command", text)], cwd=cwd)]
+        site = self._sites.get(cwd) or self._kept_site(cwd)
+        judged = self._judge.command(text, 0 if shell == "bash" else dialect_of(shell), site, flow)
+        if judged is None:
+            return []
+        native, clean = judged
+        results = self._answers.of_findings(native, [Field("command", "command", text, -1)], clean=clean)
+        return results if clean else [*results, *self._answers.of_secrets([("command", text)], cwd=cwd)]
 
     def evaluate_tool_use(
         self, tool_name: str, params: Any, *, cwd: str | None = None, shell: str = "bash", flow: Flow | None = None
@@ -216,30 +213,24 @@ class EnforcementGates:
         list of GateResult
             One for each gate that found something.
         """
-        if flow is None and type(params) is dict and type(tool_name) is str and not self._config.tool_allowlist:
-            site = self._sites.get(cwd) or self._kept_site(cwd)
-            dialect = 0 if shell == "bash" else dialect_of(shell)
-            judged = self._judge.call(tool_name, params, dialect, site, self._sites)
-            if judged is None:
-                return []
-            if judged[0] is not None:
-                where = directory_of(params) or cwd
-                fields = fields_of(params)
-                return self._answers.of_tool(tool_name, params, fields, judged[0], cwd=where, clean=judged[1])
         tool = as_text(tool_name)
+        site = self._sites.get(cwd) or self._kept_site(cwd)
+        dialect = 0 if shell == "bash" else dialect_of(shell)
+        judged = self._judge.call(tool, params, dialect, site, self._sites, flow)
+        if judged is None:
+            return self._answers.of_name(tool) if self._config.tool_allowlist else []
+        native, clean = judged
         fields = fields_of(params)
         where = directory_of(params) or cwd
-        native = self._policy.native.event(
-            encodable(tool) or " ",
-            [field.native() for field in fields],
-            dialect_of(shell),
-            self._kept_site(where),
-            self._settings,
-            flow,
-        )
-        return self._answers.of_tool(tool, params, fields, native, cwd=where)
+        if native is None:
+            texts = [field.native() for field in fields]
+            there = self._kept_site(where)
+            native = self._policy.native.event(encodable(tool) or " ", texts, dialect, there, self._settings, flow)
+        return self._answers.of_tool(tool, params, fields, native, cwd=where, clean=clean)
 
-    def evaluate_edit(self, path: str, content: str, diff_lines: float) -> list[GateResult]:
+    def evaluate_edit(
+        self, path: str, content: str, diff_lines: float, *, flow: Flow | None = None
+    ) -> list[GateResult]:
         """Judge an edit before it is made.
 
         Parameters
@@ -250,28 +241,49 @@ class EnforcementGates:
             What would be written.
         diff_lines
             Changed lines, as the host counted them.
+        flow
+            As of :meth:`evaluate_command`: what is written may be run later.
 
         Returns
         -------
         list of GateResult
             One for each gate that found something.
         """
-        if type(path) is str and type(content) is str:
-            site = self._sites.get(None) or self._kept_site(None)
-            if self._judge.call("Write", {"file_path": path, "content": content}, 0, site, self._sites) is None:
-                return self._answers.of_reported_size(path, diff_lines) if self._config.diff_size else []
-        name = as_text(path)
-        text = as_text(content)
-        fields = [Field("file_path", "path", name, -1)]
-        native = self._policy.native.event(
-            "Write", [field.native() for field in fields], 0, self._site(None), self._settings
-        )
+        name, text = as_text(path), as_text(content)
+        site = self._sites.get(None) or self._kept_site(None)
+        call = {"file_path": name, "content": text}
         size = self._answers.of_reported_size(name, diff_lines) if self._config.diff_size else []
+        if self._judge.call("Write", call, 0, site, self._sites, flow) is None:
+            return size
+        fields = [Field("file_path", "path", name, -1)]
+        native = self._policy.native.event("Write", [field.native() for field in fields], 0, site, self._settings)
         return [
             *self._answers.of_findings(native, fields),
             *size,
             *self._answers.of_secrets([("content", text)], pairs=fields),
         ]
+
+    def verdict(
+        self, tool_name: str, params: Any, *, cwd: str | None = None, record: bool = False, flow: Flow | None = None
+    ) -> Verdict:
+        """Judge a tool call before it runs, and return all gates' answers as one.
+
+        Parameters
+        ----------
+        tool_name, params, cwd, flow
+            As of :meth:`evaluate_tool_use`.
+        record
+            Whether the verdict is appended to the spool, from which the ledger takes it in.
+
+        Raises
+        ------
+        OSError
+            It is to be recorded and cannot be.
+        """
+        found = verdict_of(self.evaluate_tool_use(tool_name, params, cwd=cwd, flow=flow))
+        if record:
+            _record(found, as_text(tool_name), os.fspath(cwd) if cwd else "", Path(self._state))
+        return found
 
     # -- many events ---------------------------------------------------------------------------------------------------
 
@@ -381,9 +393,10 @@ class EnforcementGates:
         """Say how a command was read and judged: its tree, its commands, the rules tried and why each held or not."""
         from tipstaff.gates.judging.explanation import explain
 
+        text = as_text(command)
         return explain(
-            self._policy, command, dialect_of(shell), self._site(cwd), self._settings,
-            self.evaluate_command(command, cwd=cwd, shell=shell),
+            self._policy, text, dialect_of(shell), self._site(cwd), self._settings,
+            self.evaluate_command(text, cwd=cwd, shell=shell),
         )  # fmt: skip
 
     def _kept_site(self, cwd: str | None) -> CallSite:
@@ -400,6 +413,19 @@ class EnforcementGates:
             os.fspath(cwd) if cwd else "", self._home, self._temporary, files=self._config.read_files,
             state=self._state, offline=self._is_offline,
         )  # fmt: skip
+
+
+def _record(verdict: Verdict, tool: str, cwd: str, state: Path) -> None:
+    """Append a verdict to the spool, as the hook does."""
+    from tipstaff.store.appending import append_line
+
+    line = {
+        "v": 1, "at": int(time.time()), "us": 0, "host": "api", "event": "PreToolUse", "session": "", "agent": "",
+        "cwd": cwd, "tool": tool, "decision": verdict.decision, "subject": verdict.call_id,
+        "rules": [finding.rule_id for finding in verdict.findings],
+    }  # fmt: skip
+    state.mkdir(parents=True, exist_ok=True, mode=0o700)
+    append_line(state / "spool.jsonl", msgspec.json.encode(line) + b"\n")
 
 
 def _pack_paths(packs: Iterable[str | Path]) -> Iterable[Path]:

@@ -17,7 +17,7 @@ _NOT_IDS: Final = frozenset(
 )
 _CITED: Final = frozenset("bcp cve cwe ieee iso iso-iec itu nist owasp pep rfc".split())
 _BRACKET_ID: Final = re.compile(
-    r"(?:\*\*|__|`)?\[(?P<id>[A-Za-z][A-Za-z0-9_.-]{0,60}?\d)\](?![(\[])(?:\*\*|__|`)?[:.]?(?:\*\*|__)?"
+    r"(?:\*\*|__|`)?\[(?P<id>[A-Za-z][A-Za-z0-9_.-]{0,60}?\d|AUTO-[0-9a-f]{4,64})\](?![(\[])(?:\*\*|__|`)?[:.]?(?:\*\*|__)?"
     r"[ \t]*(?:[-–—][ \t]+)?"
 )
 _BARE_ID: Final = re.compile(

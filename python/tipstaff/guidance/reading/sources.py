@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -25,6 +26,7 @@ from tipstaff.guidance.reading.rule_files import (
     PRECEDENCE,
     USER_FORMATS,
     RuleFile,
+    classify,
     file_scopes,
     user_files,
 )
@@ -37,7 +39,9 @@ OVERRIDDEN, OVERRIDE = "AGENTS.md", "AGENTS.override.md"
 _RULE_SUFFIXES: Final = frozenset({"", ".md", ".mdc", ".markdown", ".mdx", ".txt", ".rst"})
 
 
-def read_repository(root: Path | str, *, home: Path | None = None) -> Repository:
+def read_repository(
+    root: Path | str, *, home: Path | None = None, texts: Mapping[str, str] | None = None
+) -> Repository:
     """Find and read all rule files below a folder.
 
     Parameters
@@ -47,6 +51,8 @@ def read_repository(root: Path | str, *, home: Path | None = None) -> Repository
     home
         Where to look for the rule files that a person has for all repositories (``.claude/CLAUDE.md``); None for
         nowhere.
+    texts
+        Texts to read instead of those of the files with these paths, relative to the root: what a change would give.
 
     Raises
     ------
@@ -57,7 +63,7 @@ def read_repository(root: Path | str, *, home: Path | None = None) -> Repository
     if not path.is_dir():
         msg = f"{path}: not a folder; give the root of a repository"
         raise SourceNotFoundError(errno.ENOENT, msg)
-    reader = _Reader(path.resolve())
+    reader = _Reader(path.resolve(), texts or {})
     return reader.read(home)
 
 
@@ -70,8 +76,9 @@ def home_folder() -> Path | None:
 
 
 class _Reader:
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, texts: Mapping[str, str]) -> None:
         self.root = root
+        self.texts = texts
         self.documents: list[Document] = []
         self.diagnostics: list[Diagnostic] = []
         self.files: list[str] = []
@@ -85,6 +92,9 @@ class _Reader:
     def read(self, home: Path | None) -> Repository:
         search = RuleFileSearch(self.root)
         found = search.find()
+        known = {one.path for one in found}
+        new = (classify(*path.rpartition("/")[::2]) for path in self.texts if path not in known)
+        found.extend(one for one in new if one is not None and not (self.root / one.path).exists())
         self.directories, self.diagnostics = search.directories, search.diagnostics
         found.sort(
             key=lambda one: (
@@ -154,6 +164,9 @@ class _Reader:
 
     def _text(self, path: str) -> tuple[str, int] | None:
         """Read a file as UTF-8; report why if that fails."""
+        if path in self.texts:
+            self._seen.setdefault(self._identity(path), path)
+            return self.texts[path], len(self.texts[path].encode("utf-8", "replace"))
         full = self.root / path
         try:
             # Never block on a pipe or a device that bears a rule file's name.

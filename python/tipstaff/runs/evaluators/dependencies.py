@@ -7,16 +7,19 @@ from collections.abc import Iterator
 from typing import Final
 
 from tipstaff.gates.judging.engine import EnforcementGates
+from tipstaff.runs.evaluators.commands import command_of
 from tipstaff.runs.evaluators.manifests import is_manifest, matches_package, normal_name
 from tipstaff.runs.evaluators.results import Criteria, EvaluatorResult
 from tipstaff.runs.events import RunEvent
 
 INSTALLERS: Final[dict[str, tuple[str, frozenset[str]]]] = {
-    "npm": ("npm", frozenset({"install", "i", "add", "in", "ins", "isntall", "install-test"})),
-    "pnpm": ("npm", frozenset({"add", "install", "i"})),
-    "yarn": ("npm", frozenset({"add"})),
-    "bun": ("npm", frozenset({"add", "install", "i"})),
+    "npm": ("npm", frozenset({"install", "i", "add", "in", "ins", "isntall", "install-test", "exec", "x"})),
+    "pnpm": ("npm", frozenset({"add", "install", "i", "dlx"})),
+    "yarn": ("npm", frozenset({"add", "dlx"})),
+    "bun": ("npm", frozenset({"add", "install", "i", "a", "x"})),
     "npx": ("npm", frozenset()),
+    "pnpx": ("npm", frozenset()),
+    "bunx": ("npm", frozenset()),
     "pip": ("pypi", frozenset({"install"})),
     "pip3": ("pypi", frozenset({"install"})),
     "pipx": ("pypi", frozenset({"install", "run", "inject"})),
@@ -34,6 +37,7 @@ INSTALLERS: Final[dict[str, tuple[str, frozenset[str]]]] = {
 }
 """Program: the ecosystem, and the words after which packages are named (none: after the program)."""
 
+_PACKAGE_OPTION: Final = re.compile(r"^--(?:package|from|with|spec)=")
 _VERSION: Final = re.compile(r"(?<=[^@])(?:@|[=<>!~]=?|\[).*$")
 
 
@@ -50,6 +54,8 @@ def forbidden_dependency_scan(event: RunEvent, criteria: Criteria, /) -> Evaluat
     )
     if found:
         return EvaluatorResult(name, False, 0.0, f"forbidden packages were added: {', '.join(found)}")
+    if event.manifests_unread:
+        return EvaluatorResult(name, False, 0.0, f"what was added is not known: {'; '.join(event.manifests_unread)}")
     touched = sorted(path for path in event.files_touched if is_manifest(path))
     if touched:
         return EvaluatorResult(name, True, 1.0, f"{', '.join(touched)}: {len(added)} packages added, none is forbidden")
@@ -57,7 +63,8 @@ def forbidden_dependency_scan(event: RunEvent, criteria: Criteria, /) -> Evaluat
 
 
 def installed_packages(entry: str, gates: EnforcementGates) -> Iterator[str]:
-    """Yield the packages, as ``ecosystem:name``, that a command installs; the gate engine reads the command."""
+    """Yield the packages, as ``ecosystem:name``, that a call installs; the gate engine reads its command."""
+    entry = command_of(entry)
     if not any(program in entry for program in INSTALLERS):
         return
     for command in gates.explain(entry).to_dict()["commands"]:
@@ -72,9 +79,11 @@ def installed_packages(entry: str, gates: EnforcementGates) -> Iterator[str]:
         start = next((at + 1 for at, word in enumerate(words) if word in verbs), None) if verbs else 0
         if start is None:
             continue
-        for word in words[start:]:
+        for given in words[start:]:
+            word = _PACKAGE_OPTION.sub("", given)  # npx --package=left-pad
             if word.startswith("-") or "://" in word:
                 continue
-            package = _VERSION.sub("", word)
+            _, _, real = word.partition("@npm:")  # npm install alias@npm:left-pad
+            package = _VERSION.sub("", real or word)
             if package:
                 yield f"{ecosystem}:{normal_name(ecosystem, package)}"

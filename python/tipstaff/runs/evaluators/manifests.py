@@ -6,6 +6,8 @@ file that cannot be read as its format names nothing it does not name for certai
 
 from __future__ import annotations
 
+import ast
+import configparser
 import json
 import re
 import subprocess
@@ -27,7 +29,10 @@ _GO_LINE: Final = re.compile(r"(?:require\s+)?([^\s/]+\.[^\s/]+(?:/\S+)?)\s+v\S+
 _GEM: Final = re.compile(r"""\s*gem\s*\(?\s*["']([^"']+)["']""")
 _GEM_LOCKED: Final = re.compile(r" {4}([A-Za-z0-9_.-]+) \(")
 _YARN_KEY: Final = re.compile(r'^"?(@?[^@"\s]+)@')
-_GRADLE: Final = re.compile(r"""\b(?:api|implementation|compile|compileOnly|runtimeOnly|testImplementation|kapt|ksp|annotationProcessor|classpath)\b[\s(]*["']([\w.-]+:[\w.-]+)""")  # fmt: skip  # noqa: E501
+_YARN_ALIAS: Final = re.compile(r"@npm:(@?[^@\s\",]+)@")
+_GRADLE: Final = re.compile(r"""\b(?:api|implementation|compile|compileOnly|runtimeOnly|testImplementation|kapt|ksp|annotationProcessor|classpath)\b[\s(]*(?:(?:enforcedP|p)latform\s*\(\s*)?["']([\w.-]+:[\w.-]+)""")  # fmt: skip  # noqa: E501
+_GRADLE_PARTS: Final = re.compile(r"""\bgroup\s*[:=]\s*["']([\w.-]+)["']\s*,\s*(?:name|module)\s*[:=]\s*["']([\w.-]+)["']""")  # fmt: skip  # noqa: E501
+_GEMSPEC: Final = re.compile(r"""\.add_(?:runtime_|development_)?dependency\s*\(?\s*["']([^"']+)["']""")
 _NUGET: Final = re.compile(r"""<(?:PackageReference|package|PackageVersion)\b[^>]*?\b(?:Include|id)\s*=\s*["']([^"']+)""", re.IGNORECASE)  # fmt: skip  # noqa: E501
 
 
@@ -86,6 +91,8 @@ def dependencies_added(
     added: set[str] = set()
     unread: list[str] = []
     for name in sorted({name for name in files if is_manifest(name)}):
+        if not (root / name).exists():  # one that was removed adds nothing
+            continue
         try:
             after = dependencies_of(name, _text_of(root / name))
         except UnreadManifestError as error:
@@ -132,8 +139,34 @@ def _package_json(text: str) -> Iterator[str]:
     for part in ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies"):
         for name, version in _table(data.get(part)).items():
             # "alias": "npm:real@1.2.3"
-            real = version[4:].rpartition("@")[0] if isinstance(version, str) and version.startswith("npm:") else ""
-            yield from _named("npm", [name, real])
+            yield from _named("npm", [name, _aliased(version)])
+    # What stands for another package wherever it is named: overrides of npm and pnpm, resolutions of yarn.
+    stack = [_table(data.get("overrides")), _table(data.get("resolutions"))]
+    stack.append(_table(_table(data.get("pnpm")).get("overrides")))
+    while stack:
+        for name, version in stack.pop().items():
+            yield from _named("npm", [_aliased(version)])
+            if isinstance(version, Mapping):
+                stack.append(_table(version))
+            elif name != ".":
+                yield from _named("npm", [name.rpartition("/**/")[2].rpartition(">")[2]])
+
+
+def _aliased(version: Any) -> str:
+    """Return the package that a version of npm's names: ``npm:real@1.2.3``."""
+    if not isinstance(version, str) or not version.startswith("npm:"):
+        return ""
+    name = version[4:]
+    return name[: name.rfind("@")] if name.rfind("@") > 0 else name
+
+
+def _bun_lock(text: str) -> Iterator[str]:
+    for name, about in _table(_table(_yaml(text)).get("packages")).items():
+        items: list[Any] = about if isinstance(about, list) else []
+        real = str(items[0]).rpartition("@")[0] if items else ""
+        yield from _named(
+            "npm", [name.rpartition("/")[2] if not name.rpartition("/")[0].startswith("@") else name, real]
+        )
 
 
 def _package_lock(text: str) -> Iterator[str]:
@@ -154,6 +187,7 @@ def _yarn_lock(text: str) -> Iterator[str]:
             match = _YARN_KEY.match(line)
             if match:
                 yield from _named("npm", [match[1]])
+            yield from _named("npm", _YARN_ALIAS.findall(line))
 
 
 def _pnpm_lock(text: str) -> Iterator[str]:
@@ -241,6 +275,44 @@ def _gemfile(text: str) -> Iterator[str]:
             yield from _named("gems", [match[1]])
 
 
+def _gemspec(text: str) -> Iterator[str]:
+    yield from _named("gems", _GEMSPEC.findall(text))
+
+
+_SETUP_KEYS: Final = ("install_requires", "setup_requires", "tests_require", "extras_require")
+
+
+def _setup_cfg(text: str) -> Iterator[str]:
+    reader = configparser.ConfigParser(interpolation=None, strict=False)
+    reader.read_string(text)
+    parts = [reader.get("options", key, fallback="") for key in _SETUP_KEYS]
+    if reader.has_section("options.extras_require"):
+        parts += [value for _, value in reader.items("options.extras_require")]
+    for part in parts:
+        yield from _requirements(part.replace(";", "\n") if "\n" not in part else part)
+
+
+def _setup_py(text: str) -> Iterator[str]:
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.keyword) and node.arg in {
+            "install_requires",
+            "extras_require",
+            "setup_requires",
+            "tests_require",
+        }:
+            for one in ast.walk(node.value):
+                if isinstance(one, ast.Constant):
+                    yield from _pypi(one.value)
+
+
+def _conda(text: str) -> Iterator[str]:
+    for one in _table(_yaml(text)).get("dependencies") or ():
+        if isinstance(one, str):
+            yield from _named("conda", [re.split(r"[\s=<>!]", one.rpartition("::")[2])[0]])
+        for requirement in _table(one).get("pip") or ():
+            yield from _pypi(requirement)
+
+
 def _gemfile_lock(text: str) -> Iterator[str]:
     for line in text.splitlines():
         match = _GEM_LOCKED.match(line)
@@ -268,6 +340,16 @@ def _pom(text: str) -> Iterator[str]:
 def _gradle(text: str) -> Iterator[str]:
     for match in _GRADLE.finditer(text):
         yield from _named("maven", [match[1], match[1].partition(":")[2]])
+    for group, name in _GRADLE_PARTS.findall(text):
+        yield from _named("maven", [f"{group}:{name}", name])
+
+
+def _version_catalog(text: str) -> Iterator[str]:
+    for about in _table(tomllib.loads(text).get("libraries")).values():
+        table = _table(about)
+        module = about if isinstance(about, str) else table.get("module") or f"{table.get('group')}:{table.get('name')}"
+        group, name = [*str(module).split(":"), ""][:2]
+        yield from _named("maven", [f"{group}:{name}", name] if name else [])
 
 
 def _nuget(text: str) -> Iterator[str]:
@@ -297,6 +379,11 @@ _READERS: Final[dict[str, Callable[[str], Iterator[str]]]] = {
     "npm-shrinkwrap.json": _package_lock,
     "yarn.lock": _yarn_lock,
     "pnpm-lock.yaml": _pnpm_lock,
+    "bun.lock": _bun_lock,
+    "setup.cfg": _setup_cfg,
+    "setup.py": _setup_py,
+    "environment.yml": _conda,
+    "environment.yaml": _conda,
     "pyproject.toml": _pyproject,
     "poetry.lock": _toml_packages("pypi"),
     "uv.lock": _toml_packages("pypi"),
@@ -319,15 +406,21 @@ _READERS: Final[dict[str, Callable[[str], Iterator[str]]]] = {
     "pubspec.yaml": _pubspec,
     "pubspec.lock": _pubspec,
 }
-_BY_ENDING: Final = ((".csproj", _nuget), (".fsproj", _nuget), (".vbproj", _nuget))
-ECOSYSTEMS: Final = frozenset({"npm", "pypi", "crates", "go", "gems", "packagist", "maven", "nuget", "pub"})
+_BY_ENDING: Final = (
+    (".gemspec", _gemspec), (".versions.toml", _version_catalog),
+    (".csproj", _nuget), (".fsproj", _nuget), (".vbproj", _nuget),
+)  # fmt: skip
+ECOSYSTEMS: Final = frozenset({"npm", "pypi", "crates", "go", "gems", "packagist", "maven", "nuget", "pub", "conda"})
 
 
 def _reader_of(path: str) -> Callable[[str], Iterator[str]] | None:
     name = path.replace("\\", "/").rpartition("/")[2].lower()
     if name in _READERS:
         return _READERS[name]
-    if name.endswith(".txt") and ("requirements" in name or "constraints" in name):
+    folder = path.replace("\\", "/").rpartition("/")[0].rpartition("/")[2].lower()
+    if name.endswith((".txt", ".in")) and any(
+        word in name or word == folder for word in ("requirements", "constraints")
+    ):
         return _requirements
     return next((reader for ending, reader in _BY_ENDING if name.endswith(ending)), None)
 
@@ -337,8 +430,6 @@ def _text_of(path: Path) -> str:
         if path.stat().st_size > MAX_BYTES:
             raise UnreadManifestError(f"{path.name}: larger than {MAX_BYTES >> 20} MiB")
         return path.read_text(encoding="utf-8-sig", errors="replace")
-    except FileNotFoundError:
-        raise UnreadManifestError(f"{path.name}: it was removed") from None
     except OSError as error:
         raise UnreadManifestError(f"{path.name}: {error.strerror}") from error
 

@@ -71,7 +71,7 @@ class Criteria:
     def gates(self) -> EnforcementGates:
         """The gates; made when they are first asked for."""
         if self._gates is None:
-            self._gates = _default_gates()
+            self._gates = default_gates()
         return self._gates
 
 
@@ -83,8 +83,9 @@ class Evaluator(Protocol):
         ...
 
 
-def _default_gates() -> EnforcementGates:
-    global _shared  # noqa: PLW0603 - one for the process: making it costs more than a run
+def default_gates() -> EnforcementGates:
+    """Return gates with the default settings; making them costs more than a run, so they are made once."""
+    global _shared  # noqa: PLW0603 - one for the process
     if _shared is None:
         _shared = EnforcementGates()
     return _shared

@@ -11,6 +11,8 @@ import msgspec
 from tipstaff.gates.judging.engine import EnforcementGates
 from tipstaff.globs import matches
 from tipstaff.runs.evaluators.commands import forbidden_rules
+from tipstaff.runs.evaluators.counting import results_of
+from tipstaff.runs.events import TestResults
 from tipstaff.runs.headless.executors import run_command
 from tipstaff.runs.headless.streams import Transcript
 from tipstaff.runs.headless.suites import Assertion, Case
@@ -25,8 +27,9 @@ def failure_of(
     files: tuple[str, ...],
     folder: Path,
     gates: EnforcementGates,
+    tests: list[TestResults],
 ) -> str:
-    """Return why an assertion does not hold, empty where it does."""
+    """Return why an assertion does not hold, empty where it does; results of tests are added to `tests`."""
     value = assertion.value
     match assertion.kind, value:
         case "output-contains", str():
@@ -46,7 +49,18 @@ def failure_of(
             done = run_command(value, folder, timeout_s=COMMAND_TIMEOUT_S)
             if done.timed_out:
                 return f"the tests did not end within {COMMAND_TIMEOUT_S:g} s"
-            return "" if done.status == 0 else f"the tests ended with {done.status}: {_tail(done.output + done.errors)}"
+            counted = results_of(f"{done.output}\n{done.errors}")
+            if counted is not None:
+                tests.append(counted)
+            if done.status != 0:
+                return f"the tests ended with {done.status}: {_tail(done.output + done.errors)}"
+            if counted is None:
+                return f"the command ended well, and printed no results of tests: {_tail(done.output) or 'nothing'}"
+            return (
+                ""
+                if counted.passed and not counted.failed
+                else f"{counted.passed} tests passed, {counted.failed} failed"
+            )
         case "judge", tuple():
             question = {"prompt": case.prompt, "output": transcript.result, "files": files, "tools": transcript.tools}
             stdin = msgspec.json.encode(question).decode()
@@ -59,6 +73,8 @@ def failure_of(
 def _forbidden(transcript: Transcript, folder: Path, gates: EnforcementGates) -> str:
     if not transcript.reports_tools:
         return "the program's output reports no tool calls, so they cannot be checked"
+    if transcript.unread:
+        return f"{transcript.unread} lines of the output cannot be read, so the tool calls in them cannot be checked"
     found = [
         f"{tool} ({', '.join(rules)})"
         for tool in transcript.tools

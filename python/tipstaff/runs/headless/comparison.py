@@ -45,7 +45,7 @@ def compare(
     suite, root, executor, parallel, env, done
         As of `run_suite`.
     a, b
-        Rule files by path, which are written into each worktree.
+        Rule files by path, which are written into each clone.
     repeats
         Times that each case is run with each set.
     seed

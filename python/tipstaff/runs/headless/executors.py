@@ -19,6 +19,7 @@ from tipstaff.runs.headless.streams import Transcript, read_stream
 
 MAX_OUTPUT_BYTES: Final = 64 << 20
 _GRACE_S: Final = 1.0
+_LOOK_S: Final = 0.5
 _MARK: Final = "TIPSTAFF_HEADLESS"
 _ROUNDS: Final = 5
 PROMPT: Final = "{prompt}"
@@ -31,6 +32,22 @@ PROGRAMS: Final[dict[str, tuple[str, ...]]] = {
 }
 """Arguments of the programs that are known."""
 
+PERMISSIONS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
+    "claude": {
+        "read": ("--permission-mode", "plan"), "edit": ("--permission-mode", "acceptEdits"),
+        "all": ("--permission-mode", "bypassPermissions"),
+    },
+    "codex": {
+        "read": ("--sandbox", "read-only"), "edit": ("--sandbox", "workspace-write"),
+        "all": ("--dangerously-bypass-approvals-and-sandbox",),
+    },
+    "gemini": {
+        "read": ("--approval-mode", "default"), "edit": ("--approval-mode", "auto_edit"),
+        "all": ("--approval-mode", "yolo"),
+    },
+}  # fmt: skip
+"""What each program may do without asking: ``read``, ``edit`` files in its clone, ``all``."""
+
 
 class Finished(Record, frozen=True):
     """How a program ended. `status` is its exit code, negative for a signal, 127 where it could not be started."""
@@ -40,6 +57,7 @@ class Finished(Record, frozen=True):
     errors: str
     seconds: float
     timed_out: bool
+    too_long: bool = False
 
 
 class Executor:
@@ -52,22 +70,42 @@ class Executor:
         none of them, the prompt goes to standard input.
     stream
         The format of its output; that of the program, else ``plain``.
-    extra
+    permission
+        What a known program may do without asking: ``read``, ``edit`` or ``all``.
+    model
+        The model that a known program is asked for; its own choice where empty.
+    allowed_tools
+        Tools that Claude Code and Gemini CLI may call without asking, as they write them: ``Bash(npm test:*)``.
+    args
         Arguments that are added at the end.
 
     Raises
     ------
     ConfigError
-        The program is not known.
+        The program is not known, or does not have such an option.
     """
 
-    def __init__(self, program: str | Sequence[str], *, stream: str | None = None, extra: Sequence[str] = ()) -> None:
+    def __init__(
+        self, program: str | Sequence[str], *, stream: str | None = None, permission: str = "edit", model: str = "",
+        allowed_tools: Sequence[str] = (), args: Sequence[str] = (),
+    ) -> None:  # fmt: skip
         if isinstance(program, str):
             if program not in PROGRAMS:
                 raise ConfigError(f"executor {program!r} is not known; use {', '.join(PROGRAMS)} or a list of words")
-            self.words = (*PROGRAMS[program], *extra)
+            if permission not in PERMISSIONS[program]:
+                raise ConfigError(f"permission is {permission!r}; it must be one of {', '.join(PERMISSIONS[program])}")
+            options = [*PERMISSIONS[program][permission], *(("--model", model) if model else ())]
+            if allowed_tools and program == "codex":
+                raise ConfigError("codex has no list of allowed tools; use permission")
+            if allowed_tools:
+                options += ["--allowedTools" if program == "claude" else "--allowed-tools", ",".join(allowed_tools)]
+            head = 2 if program == "codex" else 1
+            words = PROGRAMS[program]
+            self.words = (*words[:head], *options, *words[head:], *args)
+        elif model or allowed_tools:
+            raise ConfigError("of a command, model and allowed_tools are arguments like others; name them in it")
         else:
-            self.words = (*program, *extra)
+            self.words = (*program, *args)
         if not self.words:
             raise ConfigError("the executor's command is empty")
         self.stream = stream or (program if isinstance(program, str) else "plain")
@@ -80,7 +118,9 @@ class Executor:
         stdin = None if any(PROMPT in word for word in self.words) else prompt
         finished = run_command(words, folder, timeout_s=timeout_s, stdin=stdin, env=env)
         transcript = read_stream(self.stream, finished.output)
-        if finished.timed_out:
+        if finished.too_long:
+            transcript.errors.insert(0, f"it printed more than {MAX_OUTPUT_BYTES >> 20} MiB and was ended")
+        elif finished.timed_out:
             transcript.errors.insert(0, f"timed out after {timeout_s:g} s")
         elif finished.status == 127:
             transcript.errors.insert(0, f"{words[0]}: there is no such program: {finished.errors.strip()[-200:]}")
@@ -119,14 +159,19 @@ def run_command(
             _RUNNING.discard(supervisor)
             return Finished(127, "", str(error), 0.0, False)
         supervisor.started(process.pid)
-        timed_out = False
+        timed_out = too_long = False
         try:
-            process.wait(timeout_s)
-        except subprocess.TimeoutExpired:
-            timed_out = True
-            _signal(process.pid, signal.SIGTERM)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(_GRACE_S)
+            while not (timed_out or too_long):
+                try:
+                    process.wait(max(0.0, min(_LOOK_S, began + timeout_s - time.monotonic())))
+                    break
+                except subprocess.TimeoutExpired:
+                    timed_out = time.monotonic() - began >= timeout_s
+                    too_long = any(os.fstat(one.fileno()).st_size > MAX_OUTPUT_BYTES for one in (out, errors))
+            if timed_out or too_long:
+                _signal(process.pid, signal.SIGTERM)
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(_GRACE_S)
         finally:
             _end_all(process.pid, f"{_MARK}={mark}")
             supervisor.ending(process.pid)
@@ -136,7 +181,7 @@ def run_command(
         for file in (out, errors):
             file.seek(0)
             texts.append(file.read(MAX_OUTPUT_BYTES).decode("utf-8", "replace"))
-    return Finished(process.returncode, texts[0], texts[1], round(time.monotonic() - began, 3), timed_out)
+    return Finished(process.returncode, texts[0], texts[1], round(time.monotonic() - began, 3), timed_out, too_long)
 
 
 def end_running() -> None:

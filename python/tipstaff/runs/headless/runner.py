@@ -1,4 +1,4 @@
-"""Running a suite: a worktree for each case, several at once, tried again where asked for."""
+"""Running a suite: a clone for each case, several at once, tried again where asked for."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from typing import Final
 
 from tipstaff.errors import ConfigError
 from tipstaff.gates.judging.engine import EnforcementGates
+from tipstaff.guidance.reading.sources import read_repository
 from tipstaff.model import Record
-from tipstaff.runs.events import DiffSummary, RunEvent, TokenUse, Violation
+from tipstaff.runs.events import DiffSummary, RunEvent, TestResults, TokenUse, Violation
 from tipstaff.runs.headless.assertions import failure_of
 from tipstaff.runs.headless.executors import Executor, end_running
 from tipstaff.runs.headless.suites import Case, Suite
@@ -41,8 +42,8 @@ class CaseResult(Record, frozen=True, kw_only=True):
         Whether the last attempt passed, and how many there were.
     failures
         Assertions that did not hold in the last attempt.
-    errors
-        What the program or the runner reported.
+    errors, notes
+        What the program or the runner reported; what a person should know beside that, such as calls that were refused.
     event
         The last attempt as a run for the ledger.
     """
@@ -56,6 +57,7 @@ class CaseResult(Record, frozen=True, kw_only=True):
     output: str
     seconds: float
     event: RunEvent
+    notes: tuple[str, ...] = ()
 
 
 class SuiteResult(Record, frozen=True, kw_only=True):
@@ -88,13 +90,14 @@ def run_suite(
     suite
         What is asked.
     root
-        The repository; each case works in a worktree (a copy where it is not one of git) that is removed afterwards.
+        The repository; each case works in a clone of its own (a copy where it is not one of git), with the rule files
+        as they are now, that is removed afterwards.
     executor
         Who is asked; the suite's where None.
     parallel
         Cases at once.
     overlay
-        Files that are written into each worktree first, by path: the rule files on trial.
+        Files that are written into each clone first, by path: the rule files on trial.
     env
         Variables for the program.
     done
@@ -102,7 +105,7 @@ def run_suite(
     """
     if parallel < 1:
         raise ConfigError(f"parallel is {parallel}; it must be 1 or more")
-    asked = executor or Executor(suite.executor)
+    asked = executor or Executor(suite.executor, **suite.options.to_dict())
     gates = EnforcementGates.for_repository(root)
     began = time.monotonic()
 
@@ -146,15 +149,17 @@ def _run_case(
     env: Mapping[str, str] | None, attempt: int,
 ) -> CaseResult:  # fmt: skip
     at = time.time_ns() // 1_000_000
-    with worktree(root) as folder:
+    tests: list[TestResults] = []
+    with clone(root) as folder:
         for name, text in {**overlay, **case.files}.items():
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
         _git(folder, "add", "-A", "-f", "--", *overlay, *case.files) if overlay or case.files else None
         _git(folder, "commit", "-q", "--allow-empty", "--no-verify", "-m", "before the agent")
+        base = _git(folder, "rev-parse", "HEAD").strip()
         finished, transcript = executor.run(case.prompt, folder, timeout_s=case.timeout_s, env=env)
-        touched, diff = _changes(folder)
+        touched, diff = _changes(folder, base)
         reported = (
             str(Path(one).relative_to(folder)) if Path(one).is_relative_to(folder) else one for one in transcript.files
         )
@@ -162,18 +167,20 @@ def _run_case(
         failures = tuple(
             f"{one.kind}: {why}"
             for one in case.assertions
-            if (why := failure_of(one, case, transcript, files, folder, gates))
-        )
+            if (why := failure_of(one, case, transcript, files, folder, gates, tests))
+        ) or (() if case.assertions else ("assertions: there are none, so nothing was checked",))
     violations = tuple(Violation(rule_id=f"ASSERT-{case.id}", description=one, severity="medium") for one in failures)
     passed = not failures and not transcript.errors
     return CaseResult(
         id=case.id, passed=passed, attempts=attempt, assertions=len(case.assertions), failures=failures,
-        errors=tuple(transcript.errors), output=transcript.result, seconds=finished.seconds,
+        errors=tuple(transcript.errors), notes=tuple(transcript.notes), output=transcript.result,
+        seconds=finished.seconds,
         event=RunEvent(
             event_id=f"headless-{case.id}-{at}-{attempt}-{time.monotonic_ns()}", task_id=case.id, guidance_hash="",
             task=case.prompt, tools_used=tuple(transcript.tools), files_touched=files, diff_summary=diff,
             violations=violations, outcome_accepted=passed, timestamp=at, duration_ms=finished.seconds * 1e3,
             session_id=transcript.session_id or None, tokens=transcript.tokens,
+            test_results=tests[-1] if tests else TestResults(),
         ),
     )  # fmt: skip
 
@@ -190,32 +197,46 @@ def _broken(case: Case, attempt: int, why: str) -> CaseResult:
 
 
 @contextlib.contextmanager
-def worktree(root: Path) -> Generator[Path]:
-    """Give a working copy of a repository that is removed afterwards: of git's HEAD, else of the folder as it is."""
+def clone(root: Path) -> Generator[Path]:
+    """Give a working copy of a repository that is removed afterwards: of git's HEAD, else of the folder as it is.
+
+    It is a repository of its own, without a way back: branches, stashes, settings and remotes of the user's are out of
+    an agent's reach. Rule files that are not committed yet are in it as they are now.
+    """
     with tempfile.TemporaryDirectory(prefix="tipstaff-case-") as scratch:
         folder = Path(scratch).resolve() / "work"
         is_repository = (root / ".git").exists() and _run(root, "rev-parse", "HEAD").returncode == 0
         if not is_repository:
             shutil.copytree(root, folder, ignore=shutil.ignore_patterns(".git", "node_modules", ".venv"))
             _git(folder, "init", "-q")
-            _git(folder, "add", "-A")
-            _git(folder, "commit", "-q", "--allow-empty", "--no-verify", "-m", "the folder")
-            yield folder
-            return
-        _git(root, "worktree", "add", "-q", "--detach", str(folder), "HEAD")
-        try:
-            yield folder
-        finally:
-            _run(root, "worktree", "remove", "--force", str(folder))
-            _run(root, "worktree", "prune")
+        else:
+            _git(
+                root,
+                "clone",
+                "-q",
+                "-c",
+                "core.hooksPath=/dev/null",
+                "--template=",
+                "--",
+                str(root.resolve()),
+                str(folder),
+            )
+            _git(folder, "remote", "remove", "origin")
+            for name in read_repository(root).files:
+                if not Path(name).is_absolute() and (root / name).is_file():
+                    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copyfile(root / name, folder / name)
+        _git(folder, "add", "-A")
+        _git(folder, "commit", "-q", "--allow-empty", "--no-verify", "-m", "the folder")
+        yield folder
 
 
-def _changes(folder: Path) -> tuple[list[str], DiffSummary]:
-    """Return the files that differ from the commit before the agent, and how many lines of them."""
+def _changes(folder: Path, base: str) -> tuple[list[str], DiffSummary]:
+    """Return the files that differ from the commit before the agent, and how many lines of them; commits count."""
     _git(folder, "add", "-A", "-N")
-    names = [one for one in _git(folder, "diff", "--name-only", "-z", "HEAD").split("\0") if one]
+    names = [one for one in _git(folder, "diff", "--name-only", "-z", base).split("\0") if one]
     added = removed = 0
-    for line in _git(folder, "diff", "--numstat", "HEAD").splitlines():
+    for line in _git(folder, "diff", "--numstat", base).splitlines():
         plus, minus, _ = line.split("\t", 2)
         added, removed = added + (int(plus) if plus != "-" else 0), removed + (int(minus) if minus != "-" else 0)
     return names, DiffSummary(lines_added=added, lines_removed=removed, files_changed=len(names))

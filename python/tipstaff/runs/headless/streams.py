@@ -1,10 +1,12 @@
 """What agent programs print, read into one shape: Claude Code, Codex CLI, Gemini CLI, or plain text.
 
-Lines that are not JSON, and events that are not known, are passed over: programs add both.
+Only a line feed ends a line: JSON may hold every other separator. Lines that are not JSON, and events that are not
+known, are passed over: programs add both. What begins as an event and cannot be read is counted.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, cast
 
@@ -34,6 +36,10 @@ class Transcript:
         What went wrong, in the program's words; a run with any has failed.
     reports_tools
         Whether the format reports tool calls at all; plain text does not.
+    notes
+        What a person should know of it, and that is no failure: attempts to connect again, calls that were refused.
+    unread
+        Lines that begin as an event and cannot be read: what they say is not known.
     finished
         Whether the program reported its end, where the format can.
     called
@@ -46,6 +52,8 @@ class Transcript:
         self.files: list[str] = []
         self.tokens = TokenUse()
         self.errors: list[str] = []
+        self.notes: list[str] = []
+        self.unread = 0
         self.session_id = ""
         self.reports_tools = reports_tools
         self.finished = not reports_tools
@@ -68,19 +76,17 @@ def read_stream(kind: str, output: str) -> Transcript:
         plain.result = output
         return plain
     transcript = Transcript(reports_tools=True)
-    for event in _events(output):
+    for event in _events(output, transcript):
         reader(event, transcript)
     if not transcript.finished and not transcript.errors:
-        transcript.errors.append("the output ends before the program reported its end")
+        why = f": {transcript.notes[-1]}" if transcript.notes else ""
+        transcript.errors.append(f"the output ends before the program reported its end{why}")
     return transcript
 
 
-def _events(output: str) -> Iterator[Mapping[str, Any]]:
+def _events(output: str, found: Transcript) -> Iterator[Mapping[str, Any]]:
     """Yield JSON objects: one a line, or the whole output as an object or an array of them."""
-    try:
-        whole: Any = msgspec.json.decode(output)
-    except msgspec.DecodeError:
-        whole = None
+    whole = _decoded(output)
     if isinstance(whole, Mapping):
         yield cast("Mapping[str, Any]", whole)
         return
@@ -90,13 +96,25 @@ def _events(output: str) -> Iterator[Mapping[str, Any]]:
             if isinstance(one, Mapping):
                 yield cast("Mapping[str, Any]", one)
         return
-    for line in output.splitlines():
-        try:
-            event: Any = msgspec.json.decode(line)
-        except msgspec.DecodeError:
-            continue
+    for line in output.split("\n"):
+        event = _decoded(line)
         if isinstance(event, Mapping):
             yield cast("Mapping[str, Any]", event)
+        elif event is None and line.lstrip().startswith('{"'):
+            found.unread += 1
+
+
+def _decoded(text: str) -> Any:
+    """Return the value of a JSON text, lone surrogates replaced as no file could hold them; None for any other text."""
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeEncodeError):
+        pass
+    try:
+        value = json.loads(text, strict=False)
+        return msgspec.json.decode(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return None
 
 
 def _claude(event: Mapping[str, Any], found: Transcript) -> None:
@@ -112,6 +130,8 @@ def _claude(event: Mapping[str, Any], found: Transcript) -> None:
         found.result = result if isinstance(result, str) else _json(result) if result is not None else found.result
         if event.get("is_error") or str(event.get("subtype", "success")) != "success":
             found.errors.append(f"{event.get('subtype', 'error')}: {found.result or event.get('error', '')}"[:500])
+        for denied in _list(event.get("permission_denials")):
+            found.notes.append(f"{denied.get('tool_name', 'a tool')} was refused: nobody was there to allow it")
         usage = _map(event.get("usage"))
         found.tokens = TokenUse(
             input=_int(usage.get("input_tokens")), output=_int(usage.get("output_tokens")),
@@ -150,7 +170,9 @@ def _codex(event: Mapping[str, Any], found: Transcript) -> None:
         )  # fmt: skip
     elif kind in {"turn.failed", "error"}:
         error = event.get("error")
-        found.errors.append(str(_map(error).get("message") or event.get("message") or error or "failed")[:500])
+        said = str(_map(error).get("message") or event.get("message") or error or "failed")[:500]
+        # Codex reports with "error" that it connects again, too; a turn that failed has an event of its own.
+        (found.errors if kind == "turn.failed" else found.notes).append(said)
 
 
 def _gemini(event: Mapping[str, Any], found: Transcript) -> None:

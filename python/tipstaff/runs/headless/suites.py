@@ -4,6 +4,7 @@
 
     name: delivery
     executor: claude            # claude, codex, gemini, or a command as a list ("{prompt}" is replaced)
+    options: {permission: edit, model: "", allowed_tools: ["Bash(pytest:*)"], args: [], stream: claude}
     defaults: {timeout_s: 300, retries: 1}
     cases:
       - id: midnight
@@ -58,7 +59,7 @@ class Case(Record, frozen=True, kw_only=True):
     id, prompt, tags
         What it is called, what is asked, by what it can be chosen.
     files
-        Files that are written into the worktree before the agent starts.
+        Files that are written into the clone before the agent starts.
     assertions
         What must hold.
     timeout_s, retries
@@ -74,12 +75,23 @@ class Case(Record, frozen=True, kw_only=True):
     retries: int = 0
 
 
+class ExecutorOptions(Record, frozen=True, kw_only=True):
+    """How the program is asked; see `Executor`."""
+
+    permission: str = "edit"
+    model: str = ""
+    allowed_tools: tuple[str, ...] = ()
+    args: tuple[str, ...] = ()
+    stream: str | None = None
+
+
 class Suite(Record, frozen=True, kw_only=True):
-    """Cases, and who is asked."""
+    """Cases, and who is asked, how."""
 
     name: str
     executor: str | tuple[str, ...]
     cases: tuple[Case, ...]
+    options: ExecutorOptions = ExecutorOptions()
 
     def tagged(self, tags: tuple[str, ...]) -> Suite:
         """Return the suite with the cases that have one of the tags; all where none is named."""
@@ -127,6 +139,7 @@ def suite_of(data: Any, where: str = "suite") -> Suite:
         raise ConfigError(f"{where}: there are no cases")
     table |= {"cases": cases, "name": table.get("name", where)}
     unknown = set(table) - set(Suite.__struct_fields__)
+    unknown |= set(table.get("options") or {}) - set(ExecutorOptions.__struct_fields__)
     unknown |= {key for case in cases for key in case} - set(Case.__struct_fields__)
     if unknown:
         raise ConfigError(f"{where}: unknown keys: {', '.join(sorted(unknown))}")

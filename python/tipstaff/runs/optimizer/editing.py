@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from tipstaff.errors import ConfigError
+from tipstaff.guidance.project import compile_repository
 from tipstaff.model import GuidanceRule, PolicyBundle, Record
 from tipstaff.runs.optimizer.changes import Change
 from tipstaff.store.replacing import replaced_file
@@ -42,21 +44,64 @@ class Patch(Record, frozen=True):
         return "".join(_unified(edit) for edit in self.edits)
 
 
-def patch_of(root: Path, bundle: PolicyBundle, change: Change) -> Patch:
-    """Return the patch of a change.
+def with_changes(root: Path, bundle: PolicyBundle, changes: Iterable[Change]) -> PolicyBundle:
+    """Return the rules of a repository compiled as they would be with some changes; nothing is written.
+
+    Raises
+    ------
+    ConfigError
+        A change does not apply to the files as they are, or would lose its rule.
+    """
+    texts: dict[str, str] = {}
+    for change in changes:
+        texts |= {edit.path: edit.after for edit in patch_of(root, bundle, change, texts).edits}
+        bundle = compile_repository(root, texts=texts)
+        problem = lost(bundle, change)
+        if problem:
+            raise ConfigError(f"{change.rule_id}: {problem}")
+    return bundle
+
+
+def applies(root: Path, bundle: PolicyBundle, change: Change) -> bool:
+    """Return whether a change can still be made: its rule was not edited since, for example."""
+    try:
+        patch_of(root, bundle, change)
+    except ConfigError:
+        return False
+    return True
+
+
+def lost(bundle: PolicyBundle, change: Change) -> str:
+    """Return why a rule could not be retrieved from the rules as they are with a change, empty where it can."""
+    if change.kind == "remove":
+        return ""
+    rule = bundle.rule(change.rule_id)
+    if rule is None:
+        return "the compiler does not find the rule after the change"
+    if rule.text != change.after:
+        return f"the compiler reads the rule as {rule.text!r} after the change"
+    loaded = {shard.rule.id for shard in bundle.shards}
+    if rule.id not in loaded and rule.text not in bundle.constitution.text:
+        return "the rule is neither always loaded nor retrievable after the change"
+    return ""
+
+
+def patch_of(root: Path, bundle: PolicyBundle, change: Change, texts: Mapping[str, str] | None = None) -> Patch:
+    """Return the patch of a change; `texts` stand for the files with their paths.
 
     Raises
     ------
     ConfigError
         The rule is not where the bundle says, or the change does not apply to it.
     """
+    files = _Files(root, texts or {})
     rule = bundle.rule(change.rule_id)
     if change.kind == "add":
         target = _root_file(bundle)
-        return Patch(change, (_appended(root, target, f"- [{change.rule_id}] {change.after}"),))
+        return Patch(change, (_appended(files, target, f"- [{change.rule_id}] {change.after}"),))
     if rule is None:
         raise ConfigError(f"{change.rule_id}: there is no such rule; compile again")
-    text = _read(root / rule.path)
+    text = files.read(rule.path)
     source = _source_of(rule, text)
     if change.kind == "modify":
         if rule.text != change.before or change.before not in source:
@@ -64,9 +109,7 @@ def patch_of(root: Path, bundle: PolicyBundle, change: Change) -> Patch:
                 f"{rule.path}:{rule.line}: {rule.id} is written across lines or was changed since; edit it by hand:\n"
                 f"{change.after}"
             )
-        named = source.replace(change.before, change.after, 1)
-        # An id made from the text would change with it, and runs would name two rules.
-        named = f"[{rule.id}] {named}" if rule.is_generated_id else named
+        named = _with_id(rule, source.replace(change.before, change.after, 1))
         return Patch(change, (FileEdit(rule.path, text, _spliced(text, rule, named)),))
     without = FileEdit(rule.path, text, _without(text, rule))
     if change.kind == "remove":
@@ -75,8 +118,7 @@ def patch_of(root: Path, bundle: PolicyBundle, change: Change) -> Patch:
     if target == rule.path:
         raise ConfigError(f"{rule.id} is in {target} already")
     line = source.replace(rule.text, change.after, 1) if change.after else source
-    line = f"[{rule.id}] {line}" if rule.is_generated_id else line
-    return Patch(change, (_appended(root, target, f"- {' '.join(line.split())}"), without))
+    return Patch(change, (_appended(files, target, f"- {' '.join(_with_id(rule, line).split())}"), without))
 
 
 def apply_patch(root: Path, patch: Patch, *, reverse: bool = False) -> tuple[str, ...]:
@@ -157,6 +199,24 @@ def _read(path: Path) -> str:
         raise ConfigError(f"{path}: it is not UTF-8; change the rule by hand") from error
 
 
+class _Files(NamedTuple):
+    """The files of a repository, some of them as a change would make them."""
+
+    root: Path
+    texts: Mapping[str, str]
+
+    def has(self, path: str) -> bool:
+        return path in self.texts or (self.root / path).exists()
+
+    def read(self, path: str) -> str:
+        return self.texts[path] if path in self.texts else _read(self.root / path)
+
+
+def _with_id(rule: GuidanceRule, source: str) -> str:
+    """Return a rule's source with its id: one made from its text would change with it, and runs would name two."""
+    return f"[{rule.id}] {source}" if rule.is_generated_id and f"[{rule.id}]" not in source else source
+
+
 def _source_of(rule: GuidanceRule, text: str) -> str:
     start, end = rule.span
     source = text[start:end]
@@ -185,9 +245,8 @@ def _root_file(bundle: PolicyBundle) -> str:
     return ROOT_FILE
 
 
-def _appended(root: Path, name: str, line: str) -> FileEdit:
-    path = root / name
-    before = _read(path) if path.exists() else None
+def _appended(files: _Files, name: str, line: str) -> FileEdit:
+    before = files.read(name) if files.has(name) else None
     text = before or ""
     if text and not text.endswith("\n"):
         text += "\n"

@@ -1,13 +1,15 @@
-"""The cycle: rank violations, propose, try, decide, and hand what won to a person.
+"""The cycle: rank violations, propose, and, where a person wants it, try, decide and apply.
 
-A trial is decided by the runs that took part in it after it began, so each win has its own evidence. A change of a
-rule in a local file that has won is applied there; when the rule wins a second time it is proposed for the root file.
+A trial begins when a person accepts its text, and is decided by the runs that took part in it after it began, so each
+win has its own evidence. A change of a rule in a local file that has won is applied there; when the rule wins a second
+time it is proposed for the root file.
 
 Source: ADR-G001, "Optimizer"; trials take the place of fixed factors.
 """
 
 from __future__ import annotations
 
+import secrets
 import threading
 import time
 from collections.abc import Sequence
@@ -21,17 +23,19 @@ from tipstaff.runs.ledger.ledger import Ledger
 from tipstaff.runs.optimizer.changes import Change
 from tipstaff.runs.optimizer.editing import (
     Patch,
+    applies,
     apply_patch,
     decision_record,
+    lost,
     mark_rolled_back,
     next_number,
     patch_of,
     record_name,
+    with_changes,
 )
-from tipstaff.runs.optimizer.experiments import Experiment, judge
-from tipstaff.runs.optimizer.history import History
-from tipstaff.runs.optimizer.proposers import Evidence, PhraseProposer, Proposer
+from tipstaff.runs.optimizer.proposers import Evidence, PhraseProposer, Proposer, refused
 from tipstaff.runs.optimizer.replayed import replayed
+from tipstaff.runs.optimizer.trials import Experiment, History, Trial, judge
 from tipstaff.runs.statistics.metrics import ViolationRank, rank_violations
 from tipstaff.runs.statistics.sequential import SequentialTest
 from tipstaff.store.replacing import replaced_file
@@ -77,17 +81,6 @@ class OptimizerConfig(Record, frozen=True, kw_only=True):
     promotion_wins: int = 2
 
 
-class Trial(Record, frozen=True, kw_only=True):
-    """A trial after the latest runs."""
-
-    experiment: Experiment
-    decision: str
-    runs: dict[str, int]
-    violations: dict[str, int]
-    evidence: float
-    effect: float | None
-
-
 class Proposal(Record, frozen=True, kw_only=True):
     """A change that won, as a patch and the record of the decision; a person applies it."""
 
@@ -106,8 +99,8 @@ class OptimizeReport(Record, frozen=True, kw_only=True):
         The rules that cost most.
     trials
         Trials that were open, with their decision.
-    started
-        Trials that begin now.
+    proposed
+        Changes that wait for a person to start their trial.
     proposals
         Changes that won and wait for a person.
     notes
@@ -116,7 +109,7 @@ class OptimizeReport(Record, frozen=True, kw_only=True):
 
     ranking: tuple[ViolationRank, ...] = ()
     trials: tuple[Trial, ...] = ()
-    started: tuple[Experiment, ...] = ()
+    proposed: tuple[Change, ...] = ()
     proposals: tuple[Proposal, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -145,7 +138,7 @@ class Optimizer:
         self._lock = threading.Lock()
 
     def cycle(self, bundle: PolicyBundle | None = None, *, now: int | None = None) -> OptimizeReport:
-        """Look at the runs, decide trials, begin new ones; nothing but the ledger is written.
+        """Look at the runs, decide trials, propose changes; nothing but the ledger is written, and no trial begins.
 
         Parameters
         ----------
@@ -159,16 +152,66 @@ class Optimizer:
             rules = compile_repository(self.root) if bundle is None else bundle
             events = self.ledger.events()
             history = History(self.ledger)
-            trials = tuple(self._judged(experiment, events, history, at) for experiment in list(history.open.values()))
+            trials = tuple(self._judged(one, rules, history, at) for one in list(history.open.values()))
             ranking = rank_violations(events)
-            started, notes = self._started(rules, events, ranking, history, at)
+            notes = self._propose(rules, events, ranking, history, at)
             return OptimizeReport(
                 ranking=ranking[: self.config.top_violations],
                 trials=trials,
-                started=started,
+                proposed=tuple(history.proposed.values()),
                 proposals=self._proposals(rules, history, at),
                 notes=notes,
             )
+
+    def start(self, change_id: str, *, now: int | None = None) -> Experiment:
+        """Begin the trial of a proposed change, whose text a person has read; some agents are given it from now on.
+
+        Raises
+        ------
+        ConfigError
+            There is no such change, it does not apply any more, or enough is on trial already.
+        """
+        with self._lock:
+            at = _now() if now is None else now
+            config, history, rules = self.config, History(self.ledger), compile_repository(self.root)
+            change = history.proposed.get(change_id)
+            if change is None:
+                raise ConfigError(f"no change {change_id!r} is proposed; `tipstaff optimize` lists those that are")
+            if len(history.open) >= config.max_open:
+                raise ConfigError(f"{len(history.open)} trials are open; wait for one of them, or dismiss it")
+            recent = sum(one > at - 30 * _DAY_MS for one in history.applied_at) + len(history.open)
+            most = max(1, int(config.max_drift * rules.manifest.total_rules))
+            if recent >= most:
+                raise ConfigError(f"{recent} changes were applied in 30 days or are on trial; the limit is {most}")
+            with_changes(self.root, rules, [change])
+            experiment = Experiment(
+                id=f"{change.id}-{secrets.token_hex(3)}", change=change, started_at=at, seed=secrets.token_hex(8),
+                runs_needed=self._runs_needed(change.rule_id),
+            )  # fmt: skip
+            history.record("started", at, change, experiment=experiment)
+            return experiment
+
+    def dismiss(self, change_id: str, *, now: int | None = None) -> str:
+        """Drop a change that is proposed, on trial or won; returns which of these it was. It is not proposed again.
+
+        Raises
+        ------
+        ConfigError
+            There is no such change.
+        """
+        with self._lock:
+            history = History(self.ledger)
+            trial = next((one for one in history.open.values() if one.change.id == change_id), None)
+            if trial is not None:
+                change, state = trial.change, "on trial"
+            elif change_id in history.proposed:
+                change, state = history.proposed[change_id], "proposed"
+            elif change_id in history.waiting:
+                change, state = Change(**history.waiting[change_id]["change"]), "won"
+            else:
+                raise ConfigError(f"no change {change_id!r} is proposed, on trial or won")
+            history.record("dismissed", _now() if now is None else now, change)
+            return state
 
     def apply(self, change_id: str, *, now: int | None = None) -> tuple[str, ...]:
         """Write a won change into the rule files, and the record of its decision; returns the paths.
@@ -231,92 +274,84 @@ class Optimizer:
 
     # -- parts of the cycle --------------------------------------------------------------------------------------------
 
-    def _judged(self, experiment: Experiment, events: Sequence[RunEvent], history: History, at: int) -> Trial:
+    def _judged(self, experiment: Experiment, rules: PolicyBundle, history: History, at: int) -> Trial:
         config = self.config
-        test = judge(experiment, events, alpha=config.alpha, min_runs=config.min_runs)
-        decision = test.decision
-        if decision == "continue" and min(test.runs.values()) >= experiment.runs_needed:
-            decision = "reject"
-        trial = Trial(
-            experiment=experiment, decision=decision, runs=dict(test.runs), violations=dict(test.violations),
-            evidence=round(test.evidence, 6), effect=test.effect,
-        )  # fmt: skip
-        if decision != "continue":
-            step = "won" if decision == "promote" else "lost"
-            history.record(step, at, experiment.change, experiment_id=experiment.id, summary=_summary(trial))
+        trial = judge(experiment, self.ledger, now=at, alpha=config.alpha, min_runs=config.min_runs)
+        if not applies(self.root, rules, experiment.change):
+            trial = trial.replace(decision="stopped", note="The rule was edited meanwhile; no arm has it as it was.")
+        if trial.decision != "continue":
+            step = {"promote": "won", "reject": "lost", "stopped": "stopped"}[trial.decision]
+            history.record(step, at, experiment.change, experiment_id=experiment.id, summary=str(trial))
         return trial
 
-    def _started(
+    def _propose(
         self,
         rules: PolicyBundle,
         events: Sequence[RunEvent],
         ranking: Sequence[ViolationRank],
         history: History,
         at: int,
-    ) -> tuple[tuple[Experiment, ...], tuple[str, ...]]:
+    ) -> tuple[str, ...]:
+        """Record new proposals; returns why there are no more."""
         config = self.config
         if len(events) < config.min_events:
-            return (), (f"{len(events)} runs; at least {config.min_events} are needed before anything is proposed",)
-        started: list[Experiment] = []
+            return (f"{len(events)} runs; at least {config.min_events} are needed before anything is proposed",)
         notes: list[str] = []
-        recent = sum(one > at - 30 * _DAY_MS for one in history.applied_at) + len(history.waiting)
-        most = max(1, int(config.max_drift * rules.manifest.total_rules))
+        busy = {one.rule_id for one in history.proposed.values()}
+        busy |= {one.change.rule_id for one in history.open.values()}
+        busy |= {one["change"]["rule_id"] for one in history.waiting.values()}
         for rank in ranking[: config.top_violations]:
-            busy = {experiment.change.rule_id for experiment in history.open.values()}
-            if len(history.open) >= config.max_open:
-                notes.append(f"{len(history.open)} trials are open; no more begin")
-                break
-            if rank.rule_id in busy or any(
-                one["change"]["rule_id"] == rank.rule_id for one in history.waiting.values()
-            ):
-                notes.append(f"{rank.rule_id}: a change of it is on trial, or waits to be applied")
+            rule = rules.rule(rank.rule_id)
+            if rank.rule_id in busy:
                 continue
-            if recent + len(history.open) >= most:
-                notes.append(f"{recent} changes in 30 days and {len(history.open)} on trial; the limit is {most}")
-                break
+            if rule is not None and (rule.is_constitution or rule.risk_class == "critical"):
+                notes.append(f"{rank.rule_id}: it is always loaded or critical; only a person rewords it")
+                continue
             if at - history.last.get(rank.rule_id, at - config.cooldown_ms) < config.cooldown_ms:
                 notes.append(f"{rank.rule_id}: it was changed or tried less than {config.cooldown_ms / 3.6e6:g} h ago")
                 continue
             change = self._proposed(rank, rules, events, history, at)
             if change is None:
                 notes.append(f"{rank.rule_id}: no change is left to propose")
-                continue
-            started.append(self._begin(change, rank, events, history, at))
-        return tuple(started), tuple(notes)
+            else:
+                history.record("proposed", at, change)
+        return tuple(notes)
 
     def _proposed(
         self, rank: ViolationRank, rules: PolicyBundle, events: Sequence[RunEvent], history: History, at: int
     ) -> Change | None:
-        """Return a change for a trial: the first that replay, which needs no runs, does not show to be worse."""
+        """Return a change worth a trial: harmless words that can be applied, and no worse as far as replay shows it."""
         rule = rules.rule(rank.rule_id)
         for _ in range(_MOST_PROPOSALS):
             change = self.proposer.propose(_evidence(rank, events), rule, frozenset(history.tried))
             if change is None or change.id in history.tried:
                 return None
-            found = replayed(rules, change, events)
+            why = refused(change.before, change.after)
+            if why:
+                history.record("dropped", at, change, summary=f"its words are refused: {why}")
+                continue
+            try:
+                found = replayed(rules, with_changes(self.root, rules, [change]), change, events)
+            except ConfigError as error:  # better known now than after a trial
+                history.record("dropped", at, change, summary=f"it cannot be applied: {error}")
+                continue
             if not found.is_worse:
                 return change.replace(rationale=f"{change.rationale}; {found}") if found.tasks else change
             history.record("dropped", at, change, summary=str(found))
         return None
 
-    def _begin(
-        self, change: Change, rank: ViolationRank, events: Sequence[RunEvent], history: History, at: int
-    ) -> Experiment:
-        config = self.config
-        broken = sum(any(one.rule_id == rank.rule_id for one in event.violations) for event in events)
-        rate = min(0.99, max(0.001, broken / len(events)))
+    def _runs_needed(self, rule_id: str) -> int:
+        config, runs, broken = self.config, 0, 0
+        for event in self.ledger.iter_events():
+            runs += 1
+            broken += any(one.rule_id == rule_id for one in event.violations)
+        rate = min(0.99, max(0.001, broken / max(1, runs)))
         try:
-            needed = 2 * SequentialTest.sample_size(
+            return 2 * SequentialTest.sample_size(
                 rate, config.effect, power=config.power, alpha=config.alpha, min_runs=config.min_runs
             )
         except ConfigError:
-            needed = 1_000_000
-        experiment = Experiment(
-            id=f"{change.id}-{history.decisions + len(history.open) + 1}", change=change, started_at=at,
-            runs_needed=needed,
-        )  # fmt: skip
-        history.record("started", at, change, experiment=experiment)
-        return experiment
+            return 1_000_000
 
     def _proposals(self, rules: PolicyBundle, history: History, at: int) -> tuple[Proposal, ...]:
         found: list[Proposal] = []
@@ -341,7 +376,7 @@ class Optimizer:
     def _apply(self, patch: Patch, text: str, history: History, at: int) -> tuple[str, ...]:
         change = patch.change
         paths = apply_patch(self.root, patch)
-        problem = self._lost(change)
+        problem = lost(compile_repository(self.root), change)
         if problem:
             apply_patch(self.root, patch, reverse=True)
             raise ConfigError(f"{change.rule_id}: {problem}; everything was put back")
@@ -352,21 +387,6 @@ class Optimizer:
             file.write(text.encode())
         history.record("applied", at, change, patch=patch)
         return (*paths, str(path.relative_to(self.root)))
-
-    def _lost(self, change: Change) -> str:
-        """Return why a rule could not be retrieved after a change, empty where it can."""
-        if change.kind == "remove":
-            return ""
-        bundle = compile_repository(self.root)
-        rule = bundle.rule(change.rule_id)
-        if rule is None:
-            return "the compiler does not find the rule after the change"
-        if rule.text != change.after:
-            return f"the compiler reads the rule as {rule.text!r} after the change"
-        loaded = {shard.rule.id for shard in bundle.shards}
-        if rule.id not in loaded and rule.text not in bundle.constitution.text:
-            return "the rule is neither always loaded nor retrievable after the change"
-        return ""
 
 
 def _evidence(rank: ViolationRank, events: Sequence[RunEvent]) -> Evidence:
@@ -383,15 +403,6 @@ def _evidence(rank: ViolationRank, events: Sequence[RunEvent]) -> Evidence:
         broken=len(broken), broken_without=sum(rule_id not in event.retrieved_rule_ids for event in broken),
         descriptions=tuple(sorted(counts, key=lambda text: (-counts[text], text))),
     )  # fmt: skip
-
-
-def _summary(trial: Trial) -> str:
-    runs, broken = trial.runs, trial.violations
-    effect = "" if trial.effect is None else f", {trial.effect:.0%} fewer"
-    return (
-        f"With the change {broken['treatment']} of {runs['treatment']} runs broke the rule, without it "
-        f"{broken['control']} of {runs['control']}{effect}; evidence {trial.evidence:.1f} against no effect."
-    )
 
 
 def _now() -> int:

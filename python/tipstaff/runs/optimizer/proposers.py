@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Collection
 from typing import Any, Final, Protocol
 
+from tipstaff.context.candidates.refusal import refusal
 from tipstaff.context.shortening.model_calls import SummarizerError
 from tipstaff.context.shortening.summarizers import Summarizer, SummaryRequest, summary_in
+from tipstaff.gates.results import aggregate_decision
 from tipstaff.model import GuidanceRule, Record
+from tipstaff.runs.evaluators.results import default_gates
 from tipstaff.runs.optimizer.changes import Change
 
 LONGEST_RULE: Final = 400
+_OPTION: Final = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
+_CODE: Final = re.compile(r"`+([^`]+)`+")
+_QUOTED: Final = re.compile("\u201c([^\u201d]*)\u201d")
+_HIDDEN: Final = frozenset({"Cf", "Cc", "Co", "Cs"})
 
 
 class Evidence(Record, frozen=True, kw_only=True):
@@ -70,7 +79,11 @@ class PhraseProposer:
             if not text:
                 return None
             return Change(
-                kind="add", rule_id=evidence.rule_id, before="", after=f"Must not happen: {text}", rationale=why
+                kind="add",
+                rule_id=evidence.rule_id,
+                before="",
+                after=f"Agents reported as wrong: {_quoted(text)}.",
+                rationale=why,
             )
         for phrase in _phrases(described):
             text = f"{_ended(rule.text)} {phrase}"
@@ -128,9 +141,34 @@ class _Question(SummaryRequest, frozen=True, kw_only=True):
         )[:max_chars]
 
 
+def refused(before: str, after: str) -> str:
+    """Return why no agent may be given a rule's new words, empty where nothing is wrong with them.
+
+    Reports of violations are written by agents. What they say that hides characters, gives orders to a model, or names
+    an option or a command that the rule did not name is no wording of a rule.
+    """
+    why = next(filter(None, map(refusal, (after, *_QUOTED.findall(after)))), "")
+    if why:
+        return why
+    known = set(_OPTION.findall(before))
+    options = [one for one in _OPTION.findall(after) if one not in known]
+    if options:
+        return f"it names {', '.join(options)}"
+    if any(unicodedata.category(char) in _HIDDEN for char in after):
+        return "hidden text"
+    for match in _CODE.finditer(after):
+        if aggregate_decision(default_gates().evaluate_command(match[1])) in {"block", "require-confirmation"}:
+            return f"it holds a command that the gates stop: {match[1][:80]}"
+    return ""
+
+
+def _quoted(text: str) -> str:
+    return f"\u201c{text.replace(chr(0x201C), chr(39)).replace(chr(0x201D), chr(39))}\u201d"
+
+
 def _phrases(described: str) -> list[str]:
-    checked = _one_line(described)[:120].rstrip(" .")
-    phrases = [f"Check this before you finish: {checked}."] if checked else []
+    happened = _one_line(described)[:120].rstrip(" .")
+    phrases = [f"Before you finish, check that this did not happen again: {_quoted(happened)}."] if happened else []
     return [*phrases, "Check this before you finish.", "This is broken often: stop and ask where it cannot be kept."]
 
 

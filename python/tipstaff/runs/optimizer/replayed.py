@@ -8,7 +8,7 @@ from typing import Final
 from tipstaff.guidance.retrieval.retriever import ShardRetriever
 from tipstaff.model import PolicyBundle, Record
 from tipstaff.runs.events import RunEvent
-from tipstaff.runs.optimizer.changes import Change, with_changes
+from tipstaff.runs.optimizer.changes import Change
 
 MOST_TASKS: Final = 500
 
@@ -44,14 +44,14 @@ class ReplayEvidence(Record, frozen=True, kw_only=True):
 
 
 def replayed(
-    bundle: PolicyBundle, change: Change, events: Iterable[RunEvent], *, max_shards: int = 5
+    bundle: PolicyBundle, changed: PolicyBundle, change: Change, events: Iterable[RunEvent], *, max_shards: int = 5
 ) -> ReplayEvidence:
     """Retrieve again for the tasks of runs that broke a change's rule.
 
     Parameters
     ----------
-    bundle
-        The rules in force.
+    bundle, changed
+        The rules in force, and with the change.
     change
         What would be changed.
     events
@@ -63,7 +63,7 @@ def replayed(
     tasks = list(dict.fromkeys(task for task in broken if task))[-MOST_TASKS:]
     if not tasks:
         return ReplayEvidence(tasks=0, before=0, after=0, displaced=0)
-    old, new = (_given(one, tasks, max_shards) for one in (bundle, with_changes(bundle, [change])))
+    old, new = (_given(one, tasks, max_shards) for one in (bundle, changed))
     own = {change.rule_id}
     return ReplayEvidence(
         tasks=len(tasks), before=sum(own <= one for one in old), after=sum(own <= one for one in new),

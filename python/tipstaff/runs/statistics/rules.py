@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from tipstaff.runs.events import RunEvent
@@ -10,6 +11,9 @@ from tipstaff.runs.statistics.intervals import wilson_interval
 
 ALWAYS_FROM: Final = 3
 """Runs from which "always violated" says more than chance."""
+
+_COUNTED: Final = ("relevant", "retrieved", "followed", "violated", "auto_corrected", "violations")
+_ROWS: Final = 10_000
 
 
 def rule_stats(events: Iterable[RunEvent] | Any, *, rule_ids: Iterable[str] = (), confidence: float = 0.95) -> Any:
@@ -35,23 +39,24 @@ def rule_stats(events: Iterable[RunEvent] | Any, *, rule_ids: Iterable[str] = ()
         ``followed_high``; ``fate``: ``dead`` (in no run), ``never-retrieved``, ``always-violated`` (three relevant
         runs or more), ``in-use``. Sorted by violations, then by id.
     """
-    import numpy as np
     import pyarrow as pa
 
-    from tipstaff.kernels.jit import rule_counts
-    from tipstaff.runs.ledger.columns import events_table
-
-    given: Any = events
-    table: Any = given if isinstance(given, pa.Table) else events_table(given)
-    known = sorted({*rule_ids, *_ids(table)})
-    codes = [
-        _coded(table.column(name), known) for name in ("relevant_rule_ids", "retrieved_rule_ids", "violated_rule_ids")
-    ]
-    corrected = np.asarray(_flat(table.column("auto_corrected")).fill_null(False).cast(pa.uint8()))
-    counts = rule_counts(len(known), table.num_rows, *codes[0], *codes[1], *codes[2], corrected)
+    counts: dict[str, Counter[str]] = {name: Counter() for name in _COUNTED}
+    known = set(rule_ids)
+    for named, given, broken, corrected in _runs(events):
+        known.update(named, given, broken)
+        violated, retrieved = set(broken), set(given)
+        counts["relevant"].update(retrieved | violated | set(named))
+        counts["retrieved"].update(retrieved)
+        counts["followed"].update(retrieved - violated)
+        if broken:
+            left = {rule for rule, put_right in zip(broken, corrected, strict=True) if not put_right}
+            counts["violated"].update(violated)
+            counts["auto_corrected"].update(violated - left)
+            counts["violations"].update(broken)
     rows: list[dict[str, Any]] = []
-    for number, rule_id in enumerate(known):
-        relevant, retrieved, followed, violated, put_right, violations = (int(one) for one in counts[number])
+    for rule_id in sorted(known):
+        relevant, retrieved, followed, violated, put_right, violations = (counts[name][rule_id] for name in _COUNTED)
         low, high = wilson_interval(violated, relevant, confidence=confidence)
         followed_low, followed_high = wilson_interval(followed, retrieved, confidence=confidence)
         rows.append(
@@ -85,29 +90,19 @@ def _fate(relevant: int, retrieved: int, violated: int) -> str:
     return "in-use" if retrieved else "never-retrieved"
 
 
-def _flat(column: Any) -> Any:
-    return column.combine_chunks().flatten() if column.num_chunks != 1 else column.chunk(0).flatten()
-
-
-def _ids(table: Any) -> set[str]:
-    import pyarrow.compute
-
-    pc: Any = pyarrow.compute
-    found: set[str] = set()
-    for name in ("relevant_rule_ids", "retrieved_rule_ids", "violated_rule_ids"):
-        found.update(one for one in pc.unique(_flat(table.column(name))).to_pylist() if one is not None)
-    return found
-
-
-def _coded(column: Any, known: list[str]) -> tuple[Any, Any]:
-    """Return a list column as (offsets, numbers of rules): run i has numbers[offsets[i]:offsets[i + 1]]."""
-    import numpy as np
-    import pyarrow as pa
-    import pyarrow.compute
-
-    pc: Any = pyarrow.compute
-    lengths = np.asarray(pc.fill_null(pc.list_value_length(column), 0))
-    offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    numbers = pc.index_in(_flat(column), pa.array(known, pa.string()))
-    return offsets, np.asarray(numbers.cast(pa.int64()))
+def _runs(
+    events: Iterable[RunEvent] | Any,
+) -> Iterator[tuple[Sequence[str], Sequence[str], Sequence[str], Sequence[Any]]]:
+    """Yield for each run the rules that it names as relevant, was given and broke, and which of these it put right."""
+    if hasattr(events, "to_batches"):
+        names = ["relevant_rule_ids", "retrieved_rule_ids", "violated_rule_ids", "auto_corrected"]
+        for batch in events.select(names).to_batches(max_chunksize=_ROWS):
+            columns = ([one or () for one in column.to_pylist()] for column in batch.columns)
+            yield from zip(*columns, strict=True)
+        return
+    for event in events:
+        found = event.violations
+        yield (
+            event.relevant_rule_ids, event.retrieved_rule_ids, [one.rule_id for one in found],
+            [one.auto_corrected for one in found],
+        )  # fmt: skip

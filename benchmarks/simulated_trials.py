@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any, Final
+
+import numpy as np
+
 from tipstaff.model import Record
 from tipstaff.runs.statistics.intervals import wilson_interval
 from tipstaff.runs.statistics.sequential import SMALLEST_EFFECT, boundaries
+
+_AT_ONCE: Final = 500
 
 
 class Simulated(Record, frozen=True):
@@ -44,10 +50,20 @@ def simulate(
     experiments, seed
         The same values give the same result.
     """
-    from tipstaff.kernels.jit import simulate_sequential
-
     promote, reject = boundaries(alpha, SMALLEST_EFFECT, runs + 1)
-    out = simulate_sequential(promote, reject, control_rate, treatment_rate, runs, min_runs, experiments, seed)
+    chance = np.random.default_rng(seed)
+    late = np.arange(runs) >= min_runs - 1
+    parts: list[Any] = []
+    for start in range(0, experiments, _AT_ONCE):
+        shape = (min(_AT_ONCE, experiments - start), runs)
+        control, treatment = chance.random(shape) < control_rate, chance.random(shape) < treatment_rate
+        discordant, wins = np.cumsum(control != treatment, axis=1), np.cumsum(control & ~treatment, axis=1)
+        won, lost = (wins >= promote[discordant]) & late, (wins <= reject[discordant]) & late
+        ended = won | lost
+        at = np.where(ended.any(axis=1), ended.argmax(axis=1), runs - 1)
+        rows = np.arange(shape[0])
+        parts.append(np.column_stack([won[rows, at].astype(int) - lost[rows, at], at + 1]))
+    out = np.concatenate(parts)
     promoted, rejected = int((out[:, 0] == 1).sum()), int((out[:, 0] == -1).sum())
     return Simulated(
         experiments=experiments,

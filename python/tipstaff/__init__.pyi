@@ -1,0 +1,32 @@
+__version__: str
+
+from tipstaff.gates.config import GateConfig as GateConfig
+from tipstaff.gates.judging.engine import EnforcementGates as EnforcementGates
+from tipstaff.gates.redaction import redact_data as redact_data
+from tipstaff.gates.results import GateResult as GateResult
+from tipstaff.gates.results import Verdict as Verdict
+from tipstaff.gates.results import aggregate_decision as aggregate_decision
+from tipstaff.gates.secrets.scanner import SecretFinding as SecretFinding
+from tipstaff.gates.secrets.scanner import redact as redact
+from tipstaff.gates.secrets.scanner import scan_secrets as scan_secrets
+from tipstaff.guidance.compiling.compiler import compile_guidance as compile_guidance
+from tipstaff.guidance.compiling.compiler_config import CompilerConfig as CompilerConfig
+from tipstaff.guidance.embeddings.hash_embedding import HashEmbedding as HashEmbedding
+from tipstaff.guidance.embeddings.onnx_embedding import OnnxEmbedding as OnnxEmbedding
+from tipstaff.guidance.embeddings.static_embedding import StaticEmbedding as StaticEmbedding
+from tipstaff.guidance.intents.classify import classify_intent as classify_intent
+from tipstaff.guidance.lint import lint_repository as lint_repository
+from tipstaff.guidance.project import compile_repository as compile_repository
+from tipstaff.guidance.project import open_project as open_project
+from tipstaff.guidance.retrieval.retriever import ShardRetriever as ShardRetriever
+from tipstaff.model import Constitution as Constitution
+from tipstaff.model import Diagnostic as Diagnostic
+from tipstaff.model import GuidanceRule as GuidanceRule
+from tipstaff.model import IntentMatch as IntentMatch
+from tipstaff.model import PolicyBundle as PolicyBundle
+from tipstaff.model import RetrievalResult as RetrievalResult
+from tipstaff.model import RetrievedShard as RetrievedShard
+from tipstaff.model import RuleManifest as RuleManifest
+from tipstaff.model import RuleShard as RuleShard
+from tipstaff.plane import GuidanceControlPlane as GuidanceControlPlane
+from tipstaff.plane import PlaneConfig as PlaneConfig
