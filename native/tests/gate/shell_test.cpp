@@ -249,6 +249,8 @@ void test_files() {
   files["/home/dev/proj/long.sh"] = "rm -rf /\n" + std::string(limits::kScriptBytes, '#');
   const Read whole("bash long.sh", &files);
   check(whole.uncertain(Unresolved::script_size) && whole.find("rm") != nullptr, "of a long script the head is read");
+  files["/home/dev/proj/built"] = std::string("\x7f" "ELF\0\0", 6) + std::string(limits::kScriptBytes, '#');
+  check(!Read("./built -h", &files).uncertain(Unresolved::script_size), "a program is no script, whatever its size");
 }
 
 // Each is read to its end, or says that it was not.

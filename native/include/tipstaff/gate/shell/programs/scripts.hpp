@@ -5,6 +5,18 @@
 
 namespace tipstaff::gate::shell {
 
+// By what the formats of programs begin with. Bytes that no text has make no program of a script: shells run it.
+inline bool looks_binary(string_view text) noexcept {
+  for (const string_view magic : {string_view("\x7f""ELF"), string_view("MZ"), string_view("\xfe\xed\xfa\xce", 4),
+                                  string_view("\xfe\xed\xfa\xcf", 4), string_view("\xce\xfa\xed\xfe", 4),
+                                  string_view("\xcf\xfa\xed\xfe", 4), string_view("\xca\xfe\xba\xbe", 4), string_view("\0asm", 4),
+                                  string_view("PK\x03\x04", 4), string_view("!<arch>\n"), string_view("\x1f\x8b", 2),
+                                  string_view("\xfd""7zXZ", 5), string_view("BZh"), string_view("\x28\xb5\x2f\xfd", 4),
+                                  string_view("\x89PNG", 4), string_view("%PDF-"), string_view("\r\r\n", 3), string_view("\r\n\0", 3)})
+    if (starts_with(text, magic)) return true;
+  return false;
+}
+
 // The content of a file: one that this text wrote, or one on the disk. Stream::unknown where it cannot be read.
 inline Stream ShellReader::load(const Stream& file, string_view cwd) noexcept {
   Stream content;
@@ -53,7 +65,9 @@ inline Stream ShellReader::load(const Stream& file, string_view cwd) noexcept {
     return content;
   }
   std::size_t got = static_cast<std::size_t>(size) < most ? static_cast<std::size_t>(size) : most;
-  if (static_cast<unsigned long long>(size) > most) uncertain(Unresolved::script_size, file.span, frame_.carrier);
+  constexpr std::size_t kBeginning = 16;
+  if (looks_binary({out, got})) got = got < kBeginning ? got : kBeginning;  // a program is one whatever its size
+  else if (static_cast<unsigned long long>(size) > most) uncertain(Unresolved::script_size, file.span, frame_.carrier);
   reader_.nested_bytes -= got;
   content.kind = Stream::known;
   content.text = tree_.keep(got);
@@ -86,18 +100,6 @@ inline Dialect dialect_of_script(string_view text, string_view path, Dialect oth
   if (ends_with(path, ".ps1")) return Dialect::powershell;
   if (ends_with(path, ".bat") || ends_with(path, ".cmd")) return Dialect::cmd;
   return otherwise;
-}
-
-// By what the formats of programs begin with. Bytes that no text has make no program of a script: shells run it.
-inline bool looks_binary(string_view text) noexcept {
-  for (const string_view magic : {string_view("\x7f""ELF"), string_view("MZ"), string_view("\xfe\xed\xfa\xce", 4),
-                                  string_view("\xfe\xed\xfa\xcf", 4), string_view("\xce\xfa\xed\xfe", 4),
-                                  string_view("\xcf\xfa\xed\xfe", 4), string_view("\xca\xfe\xba\xbe", 4), string_view("\0asm", 4),
-                                  string_view("PK\x03\x04", 4), string_view("!<arch>\n"), string_view("\x1f\x8b", 2),
-                                  string_view("\xfd""7zXZ", 5), string_view("BZh"), string_view("\x28\xb5\x2f\xfd", 4),
-                                  string_view("\x89PNG", 4), string_view("%PDF-"), string_view("\r\r\n", 3), string_view("\r\n\0", 3)})
-    if (starts_with(text, magic)) return true;
-  return false;
 }
 
 // Whether all that this text downloads are files that projects release, by their addresses; scripts are to be read first.
