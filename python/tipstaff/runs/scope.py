@@ -5,6 +5,7 @@ A call must pass every layer, those of the parents included, and what it uses is
 
 from __future__ import annotations
 
+import glob
 import itertools
 import math
 import os
@@ -13,18 +14,43 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
+from urllib.parse import unquote, urlsplit
 
 from tipstaff.errors import ConfigError
-from tipstaff.gates.fields import fields_of
+from tipstaff.gates.fields import Field, fields_of
 from tipstaff.gates.judging.allowlist import is_allowed
 from tipstaff.gates.judging.engine import EnforcementGates
 from tipstaff.gates.results import GateResult
 from tipstaff.globs import compile_scope, is_valid
 from tipstaff.model import Record
 
-PATH_FIELDS: Final = frozenset(
-    "file_path filepath path paths notebook_path filename file target_file absolute_path dir_path directory".split()
+_PATH_WORDS: Final = frozenset(
+    "path paths file files filename filenames filepath dir dirs directory directories folder folders cwd workdir root "
+    "source src destination dest dst target uri uris location notebook worktree output input glob".split()
 )
+"""Words in the name of a parameter, or of one that it is in, whose text is a path."""
+
+_CONTENT_WORDS: Final = frozenset(
+    "content contents text string str prompt description query message reason thought code data body command cmd "
+    "script patch diff regex language encoding format type mode".split()
+)
+"""Last words of names whose text is no path, whatever it is in."""
+
+_FOLDER_FIELDS: Final = frozenset({"cwd", "workdir", "working_directory"})
+"""Parameters that only say where a call works: the root is allowed, for what is named from there is looked at."""
+
+_FILE_PROGRAMS: Final = frozenset(
+    "cp mv ln mkdir touch rm rmdir tee install truncate unlink mkfifo chmod chown shred split cat head tail".split()
+)
+"""Programs whose words are all names of files, also of those that are not there yet."""
+
+_NAME_PART: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://|mailto:|data:")
+_PLAIN_NAME: Final = re.compile(r"[\w@%+=:,./~*?\[\]{}-]+")
+_ENDING: Final = re.compile(r"\.[A-Za-z]\w{0,7}$")
+_GLOB: Final = re.compile(r"[*?\[{]")
+_MOST_MATCHES: Final = 1000
+_LONGEST_PATH: Final = 4096
 PATCH_FIELDS: Final = frozenset({"patch", "input", "diff", "command"})
 _PATCHED: Final = re.compile(
     r"^(?:\*\*\* (?:Add|Update|Delete) File: |\*\*\* Move to: |\+\+\+ (?:b/)?|--- (?:a/)?)(.+)$", re.MULTILINE
@@ -99,10 +125,10 @@ class Layer:
         return time.monotonic() - self._began
 
     def holds_path(self, path: str) -> bool:
-        """Return whether a path relative to the root is in the layer."""
+        """Return whether a path relative to the root is in the layer, or all that is in the folder is."""
         if self._matchers is None:
             return True
-        return not path.startswith("..") and any(matches(path) for matches in self._matchers)
+        return not path.startswith("..") and any(matches(path) or matches(f"{path}/-") for matches in self._matchers)
 
 
 class Scope:
@@ -194,38 +220,94 @@ class Scope:
 
     def _paths(self, tool: str, params: Any, gates: EnforcementGates, cwd: str | None) -> Iterator[str]:
         """Yield the paths that a call names, relative to the root."""
-        del tool
         where = cwd or self.root
-        for field in fields_of(params):
+        fields = fields_of(params)
+        for field in fields:
+            if field.name.lower() in _FOLDER_FIELDS and field.text:
+                where = os.path.join(where, _local(field.text))  # noqa: PTH118 - texts
+                if self._relative(where, where) != ".":
+                    yield self._relative(where, where)
+        base = next((field.text for field in fields if field.name == "path"), "") if "glob" in tool.lower() else ""
+        for field in fields:
             name = field.name.lower()
-            if name in PATH_FIELDS:
-                yield self._relative(field.text, where)
-            elif name in PATCH_FIELDS and ("*** " in field.text or "+++ " in field.text):
+            if name in _FOLDER_FIELDS:
+                continue
+            if name in {"command", "cmd", "script"}:
+                yield from self._paths_of_command(field.text, gates, where)
+            if name in PATCH_FIELDS and ("*** " in field.text or "+++ " in field.text):
                 for match in _PATCHED.finditer(field.text):
                     if match[1] != "/dev/null":
                         yield self._relative(match[1].strip(), where)
-            if name in {"command", "cmd", "script"}:
-                yield from self._paths_of_command(field.text, gates, where)
+            elif name == "pattern" and "glob" in tool.lower():
+                yield from self._matched(field.text, os.path.join(where, base))  # noqa: PTH118 - texts
+            elif _is_path(field):
+                yield from self._matched(_local(field.text), where)
 
     def _paths_of_command(self, text: str, gates: EnforcementGates, where: str) -> Iterator[str]:
         for command in gates.explain(text, cwd=where).to_dict()["commands"]:
-            folder = command["cwd"] or where
+            folder, program = command["cwd"] or where, command["program"].rpartition("/")[2]
+            if os.path.realpath(folder) not in {self.root, os.path.realpath(where)}:
+                yield self._relative(folder, folder)
             for word in command["words"]:
-                name = word["text"]
-                is_redirection = command["program"].startswith("@")
-                is_argument = not name.startswith("-") and "://" not in name
-                if is_redirection or (is_argument and _names_a_path(name, folder)):
-                    yield self._relative(name, folder)
+                # A redirection names a file, whatever its name is.
+                names = [word["text"]] if program.startswith("@") else _path_in(word, program, folder)
+                for name in names:
+                    yield from self._matched(_local(name), folder)
+
+    def _matched(self, path: str, where: str) -> Iterator[str]:
+        """Yield a path relative to the root; of a pattern the files that it matches, itself where there is none."""
+        full = os.path.join(where, os.path.expanduser(path))  # noqa: PTH111, PTH118 - texts
+        found = list(itertools.islice(glob.iglob(full, recursive=True), _MOST_MATCHES)) if _GLOB.search(path) else []  # noqa: PTH207
+        yield from (self._relative(one, where) for one in found or [_GLOB.split(full, maxsplit=1)[0] or full])
 
     def _relative(self, path: str, where: str) -> str:
         # A link must not lead out of the scope.
-        full = os.path.realpath(os.path.join(where, os.path.expanduser(path)))  # noqa: PTH111, PTH118 - texts
+        full = os.path.realpath(os.path.join(where, os.path.expanduser(path).replace("\0", "")))  # noqa: PTH111, PTH118
         return os.path.relpath(full, self.root)
+
+
+def _is_path(field: Field) -> bool:
+    """Return whether a parameter's text is a path: by its name, or because it says so itself."""
+    text = field.text
+    if not text or "\n" in text or "\0" in text or len(text) > _LONGEST_PATH:
+        return False
+    own = [part.lower() for part in _NAME_PART.findall(field.name)]
+    if own and own[-1] in _CONTENT_WORDS:
+        return False
+    if text.startswith(("/", "~/", "./", "../", "file:")) and " " not in text.partition("/")[0]:
+        return True
+    if _URL.match(text):
+        return False
+    return any(part.lower() in _PATH_WORDS for part in _NAME_PART.findall(field.path or field.name))
+
+
+def _local(path: str) -> str:
+    """Return the path of a ``file:`` URI, and any other text as it is."""
+    return unquote(urlsplit(path).path) if path.lower().startswith("file:") else path
+
+
+def _path_in(word: Mapping[str, Any], program: str, folder: str) -> Iterator[str]:
+    """Yield the path that a word of a command is, or that is attached to its option."""
+    text = word["text"]
+    if _URL.match(text) and not text.startswith("file:"):
+        return
+    if not text.startswith("-"):
+        _, sign, value = text.partition("=")
+        if program in _FILE_PROGRAMS or "file" in word["classes"] or _names_a_path(text, folder):
+            yield text
+        elif sign and (_names_a_path(value, folder) or _ENDING.search(value)):
+            yield value
+        return
+    value = text.partition("=")[2] if text.startswith("--") else text[2:]
+    if value and _PLAIN_NAME.fullmatch(value) and _names_a_path(value, folder):
+        yield value
 
 
 def _names_a_path(word: str, folder: str) -> bool:
     """Return whether a word of a command is a path: it says so, or something of that name is there."""
-    if word.startswith(("/", "~", "./", "../")) or word in {".", ".."}:
+    if not word or "\0" in word:
+        return False
+    if word.startswith(("/", "~", "./", "../", "file:")) or word in {".", ".."} or (_GLOB.search(word) and "/" in word):
         return True
     first = word.partition("/")[0]
     return os.path.lexists(os.path.join(folder, first))  # noqa: PTH118 - a text, on a path of every call
