@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -156,6 +159,35 @@ def test_asynchronous_and_batch_forms(plane: GuidanceControlPlane) -> None:
     assert sorted(event.tools_used for event in plane.ledger.events()) == [(f"echo {n}",) for n in range(5)]
     found = plane.retrieve_batch(["write a test", "migrate the database"])
     assert len(found) == 2
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no system that forks")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_child_process_waits_for_no_thread_of_its_parent(plane: GuidanceControlPlane) -> None:
+    plane.initialize()
+    run = plane.start_run("parent")
+    held = [plane._shared.lock, plane._shared.runs[run].lock]
+    for lock in held:
+        lock.acquire()  # as a thread would hold them at that moment
+    child = os.fork()
+    if child == 0:
+        plane.start_run("child", run_id="child")
+        plane.evaluate_command("ls", run_id=run)
+        plane.record_question(run)
+        os._exit(0 if plane.retrieve_for_task("write a test").policy_text else 1)
+    for lock in held:
+        lock.release()
+    for _ in range(600):
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            break
+        time.sleep(0.05)
+    else:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        pytest.fail("the child hangs")
+    assert status == 0
+    assert plane.finalize_run(run, outcome="accepted")
 
 
 def test_rules_have_first_and_last_days(plane: GuidanceControlPlane) -> None:

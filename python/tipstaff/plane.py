@@ -13,9 +13,12 @@ import contextlib
 import contextvars
 import functools
 import hashlib
+import os
 import threading
 import time
+import tomllib
 import uuid
+import weakref
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -61,6 +64,7 @@ if TYPE_CHECKING:
 
 __all__ = ["GuidanceControlPlane", "OpenRun", "PlaneConfig", "PlaneMetrics", "PlaneStatus"]
 
+SETTINGS_FILE: Final = ".tipstaff/runs.toml"
 _FINISHED_KEPT: Final = 1000
 _CURRENT_RUN: contextvars.ContextVar[str | None] = contextvars.ContextVar("tipstaff_run", default=None)
 """The run that calls of this thread or asyncio task belong to."""
@@ -83,7 +87,7 @@ class PlaneConfig(Record, frozen=True, kw_only=True):
     durable
         Whether the ledger flushes to the disk for each run.
     forbidden_packages, max_violations, max_rework_ratio
-        What the evaluators judge by.
+        What the evaluators judge by; the repository's own ``forbidden-packages`` in ``.tipstaff/runs.toml`` are added.
     limits
         When the loop breaker stops a run.
     experiments
@@ -172,6 +176,7 @@ class _Shared:
         self.root = root
         self.config = config
         self.gates = EnforcementGates.for_repository(root, config.gates)
+        self.forbidden_packages = (*config.forbidden_packages, *_repository_packages(root))
         self.lock = threading.Lock()
         self.rules: _Rules | None = None
         self.ledger: Ledger | None = None
@@ -182,6 +187,29 @@ class _Shared:
         self.decisions: dict[str, int] = {}
         self.sums = [0, 0, 0, 0]  # violations, put right, rework, questions
         self.violated: dict[str, list[float]] = {}
+        _ALL.add(self)
+
+    def after_fork(self) -> None:
+        """Begin anew in a child process, in which no thread holds a lock that it will ever give back."""
+        from tipstaff.kernels._gates import Flow
+
+        self.lock = threading.Lock()
+        self.flow = Flow()
+        for run in self.runs.values():
+            run.lock, run.flow = threading.Lock(), Flow()
+        self.rules = None  # what retrieves them has locks of its own
+
+
+_ALL: Final[weakref.WeakSet[_Shared]] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for shared in list(_ALL):
+        shared.after_fork()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def _off_the_loop(
@@ -514,7 +542,7 @@ class GuidanceControlPlane:
             )
             config = shared.config
             results = evaluate(
-                event, forbidden_packages=config.forbidden_packages, max_violations=config.max_violations,
+                event, forbidden_packages=shared.forbidden_packages, max_violations=config.max_violations,
                 max_rework_ratio=config.max_rework_ratio, gates=shared.gates, cwd=self._scope.root,
                 judged=record.judged,
             )  # fmt: skip
@@ -722,6 +750,23 @@ def keep_out_of_git(root: Path) -> None:
         with contextlib.suppress(OSError):
             folder.mkdir(exist_ok=True)
             ignored.write_text("ledger.db*\nruns/\n.gitignore\n", encoding="utf-8")
+
+
+def _repository_packages(root: Path) -> tuple[str, ...]:
+    """Return the packages that a repository forbids its runs to add."""
+    path = root / SETTINGS_FILE
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return ()
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path}: {error}") from error
+    names = data.pop("forbidden-packages", [])
+    if data:
+        raise ConfigError(f"{path}: unknown keys: {', '.join(data)}; known is forbidden-packages")
+    if not isinstance(names, list) or not all(isinstance(name, str) and name for name in cast("list[Any]", names)):
+        raise ConfigError(f"{path}: forbidden-packages must be a list of names such as 'left-pad' or 'npm:left-pad'")
+    return tuple(cast("list[str]", names))
 
 
 def guidance_hash(bundle: PolicyBundle) -> str:

@@ -66,13 +66,14 @@ def start(
 @click.option("--skipped", type=click.IntRange(0), help="Tests that were skipped.")
 @click.option("--violation", "violations", multiple=True, help="RULE, RULE:SEVERITY or RULE:SEVERITY:DESCRIPTION.")
 @click.option("--file", "files", multiple=True, help="A file that was touched; else those changed since the start.")
+@click.option("--forbid", "forbidden", multiple=True, help="A package that must not be added: NAME, or npm:NAME.")
 @click.option("--rework", default=0, type=click.IntRange(0), help="Lines that had to be rewritten.")
 @click.option("--tokens", default=0, type=click.IntRange(0), help="Tokens that were used.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def finish(
     run_id: str, directory: Path, url: str | None, key_file: Path | None, outcome: str, passed: int | None,
-    failed: int | None, skipped: int | None, violations: tuple[str, ...], files: tuple[str, ...], rework: int,
-    tokens: int, as_json: bool,
+    failed: int | None, skipped: int | None, violations: tuple[str, ...], files: tuple[str, ...],
+    forbidden: tuple[str, ...], rework: int, tokens: int, as_json: bool,
 ) -> int:  # fmt: skip
     """Finish a run: record it in the ledger, and print the results of the evaluators.
 
@@ -92,7 +93,7 @@ def finish(
         raise ConfigError(f"{path}: damaged: {error}; start the run again") from error
     ran = passed is not None or failed is not None or skipped is not None
     tests = {"ran": ran, "passed": passed or 0, "failed": failed or 0, "skipped": skipped or 0}
-    with _plane(directory, url, key_file) as plane:
+    with _plane(directory, url, key_file, forbidden) as plane:
         plane.resume_run(suspended)
         for given in violations:
             rule, _, rest = given.partition(":")
@@ -114,10 +115,13 @@ def finish(
     return exits.OK if all(one.passed for one in results) else exits.FINDINGS
 
 
-def _plane(directory: Path, url: str | None, key_file: Path | None) -> GuidanceControlPlane:
+def _plane(
+    directory: Path, url: str | None, key_file: Path | None, forbidden: tuple[str, ...] = ()
+) -> GuidanceControlPlane:
     from tipstaff.plane import GuidanceControlPlane, PlaneConfig
 
-    return GuidanceControlPlane(directory, config=PlaneConfig(ledger_url=url, ledger_key=key_of(key_file)))
+    config = PlaneConfig(ledger_url=url, ledger_key=key_of(key_file), forbidden_packages=forbidden)
+    return GuidanceControlPlane(directory, config=config)
 
 
 def _file(directory: Path, run_id: str) -> Path:
