@@ -190,7 +190,7 @@ class _Shared:
         _ALL.add(self)
 
     def after_fork(self) -> None:
-        """Begin anew in a child process, in which no thread holds a lock that it will ever give back."""
+        """Take new locks in a child process: threads that held the others are not in it."""
         from tipstaff.kernels._gates import Flow
 
         self.lock = threading.Lock()
