@@ -75,24 +75,31 @@ SOURCES = {
     "a.py": (
         (
             "class A(Base):\n    x = 1\n    @deco\n    async def f(self, a: int) -> str:\n        def inner(): ...\n\n"
-            "if True:\n    def g(): pass\n"
+            "try:\n    def g(x=lambda: 1):  # why\n        # how\n        pass\nexcept E: pass\n"
         ),
-        ["class A(Base)", "  async def f(self, a: int) -> str", "def g()"],
+        ["class A(Base)", "  @deco", "  async def f(self, a: int) -> str", "def g(x=lambda: 1)"],
     ),
     "a.ts": (
         (
             "export interface I { a: string; m(): void }\nexport const f = async (x: number): Promise<void> => { g() };\n"
             "export abstract class C extends D { private m(a: string): void { } }\ntype T = string | number;\nenum E { A }\n"
+            "export default function () {}\nnamespace N { export function h(/* how */ a: string) {} }\n"
+            "class K { run = (x: number) => { g() }; }\n"
         ),
         [
-            "interface I",
+            "export interface I",
             "  a: string",
             "  m(): void",
-            "f = async (x: number): Promise<void>",
-            "abstract class C extends D",
+            "export const f = async (x: number): Promise<void>",
+            "export abstract class C extends D",
             "  private m(a: string): void",
             "type T = string | number;",
             "enum E",
+            "export default function ()",
+            "namespace N",
+            "  export function h( a: string)",
+            "class K",
+            "  run = (x: number)",
         ],
     ),
     "a.jsx": (
@@ -101,7 +108,7 @@ SOURCES = {
     ),
     "a.go": (
         "package a\n\ntype S struct {\n\tX int\n}\n\ntype I interface{ M() }\n\nfunc (s *S) M(a int) error {\n\treturn nil\n}\n",
-        ["type S struct", "type I interface", "func (s *S) M(a int) error"],
+        ["type S struct", "type I interface", "  M()", "func (s *S) M(a int) error"],
     ),
     "a.rs": (
         (

@@ -69,6 +69,8 @@ def _closeness(text: str, name: str, files: Sequence[str]) -> int:
     if globs and any(map(any_matcher(globs), files)):
         return 2
     folders = {"/".join(path.split("/")[:depth]) for path in files for depth in range(1, path.count("/") + 1)}
+    # Records name the folder where they and other documents are: that says nothing of what they decide.
+    folders.discard(name.split("/", 1)[0])
     # A single short word such as `api` is a word of prose as well: as a folder it ends with a slash.
     return 1 if any(_names(text, f"{folder}/" if "/" not in folder else folder) for folder in folders) else 0
 

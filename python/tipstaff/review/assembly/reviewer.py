@@ -19,6 +19,7 @@ from tipstaff.review.sizing.scope import repository_path
 from tipstaff.review.sops.folder import ENDINGS, FOLDERS, SopFolder, read_sops
 
 DEFAULT_WINDOW: Final = 200_000
+_TASK_CHARS: Final = 4_000
 
 
 class ReviewContext(Record, frozen=True, kw_only=True):
@@ -126,7 +127,7 @@ def review_context(
     decisions = [*(source.decisions(changed) if source is not None else ())]
     decisions += prior_decisions(root, changed, settings.decisions)
     conventions = [*(source.conventions(changed) if source is not None else ())]
-    conventions += repository_conventions(root, changed, settings.conventions)
+    conventions += _closest_first(changed, summaries, repository_conventions(root, changed, settings.conventions))
     items = [{"id": sop.id, "text": sop.rendered()} for sop in sops]
     for tier in (decisions, summaries, conventions):
         # The blank line after an item is counted with it, as in an SOP.
@@ -154,6 +155,19 @@ def review_context(
     if log is not None:
         log.record_assembly(context)
     return context
+
+
+def _closest_first(
+    files: Sequence[str], summaries: Sequence[dict[str, Any]], items: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return conventions, those first that are about what the change touches: its paths and what they declare."""
+    if len(items) < 2:
+        return items
+    from tipstaff.guidance.retrieval.retriever import ShardRetriever
+
+    task = " ".join([*files, *(str(item["text"]) for item in summaries)])[:_TASK_CHARS]
+    order = ShardRetriever.rank(task, [str(item["text"]) for item in items], len(items))
+    return [items[index] for index in dict.fromkeys([*order, *range(len(items))])]
 
 
 def _difference(root: Path, base: str | None, files: Sequence[str] | None) -> str:

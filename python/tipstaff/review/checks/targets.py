@@ -11,7 +11,7 @@ import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Final, cast
 
 from tipstaff.review.checks.facts import Facts
 from tipstaff.review.checks.model import Check
@@ -155,7 +155,7 @@ def _ci_lines(folder: Path) -> Iterator[str]:
         except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError, ValueError):
             continue
         # The key `on` is read as true.
-        events = str(cast("dict[Any, Any]", data).get(True) or "") if isinstance(data, dict) else ""
+        events = str(data.get(True) or "") if isinstance(data, dict) else ""
         if path in files and "push" not in events and "pull_request" not in events:
             continue
         yield from (line.strip() for text in _scripts(data) for line in text.splitlines() if line.strip())

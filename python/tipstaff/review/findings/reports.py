@@ -175,7 +175,7 @@ def _number(value: object) -> int:
 
 
 def _list(data: object) -> list[Any]:
-    return cast("list[Any]", data) if isinstance(data, list) else []
+    return data if isinstance(data, list) else []
 
 
 def _item(data: object, index: object) -> Any:

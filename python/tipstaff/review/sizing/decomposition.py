@@ -113,7 +113,7 @@ def decompose(
     merge = _Merging(room, most, settings.sop_reserve, sizing.file_tokens, applicable)
     if len(paths) > MANY_FILES:
         groups = _packed(paths, merge)
-        order, after = list(range(len(groups))), {}
+        order, after = list(range(len(groups))), dict[int, set[int]]()
     else:
         for block in _blocks(paths, MAX_BLOCK):
             groups.extend(_merged(block, edges, merge))
