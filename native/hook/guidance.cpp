@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "tipstaff/hook/compiling.hpp"
 #include "tipstaff/hook/event.hpp"
 #include "tipstaff/hook/json.hpp"
 #include "tipstaff/hook/guidance/prompt_rules.hpp"
@@ -51,12 +52,21 @@ void say_rule(const Guidance& guidance, std::uint32_t index, float cosine, Write
   out.raw(guidance.string(rule.location)).raw(")");
 }
 
+void say_outdated(bool compiles_again, Writer& out) noexcept {
+  out.raw(out.size() != 0 ? "\n\n" : "").raw("(The rules of this repository were compiled by another version of tipstaff; ");
+  out.raw(compiles_again ? "they are being compiled again.)" : "a person should run `tipstaff compile`.)");
+}
+
 }  // namespace
 
-void answer(const HookEvent& event, const Path& state, std::string_view repository, std::uint64_t now_s,
-                   Writer& out) noexcept {
+void answer(const HookEvent& event, const Path& state, std::string_view repository, std::string_view version,
+            std::uint64_t now_s, Writer& out) noexcept {
   Guidance guidance;
-  if (!is_heard(event) || !guidance.open(state, repository)) return;
+  if (!is_heard(event)) return;
+  const bool opened = guidance.open(state, repository, fnv64(version));
+  const bool compiles_again = guidance.outdated() && compiling::ask(state, repository, now_s);
+  if (!opened && guidance.outdated()) say_outdated(compiles_again, out);
+  if (!opened) return;
   const bool starts = event.phase == Phase::session_start;
   if (starts && guidance.constitution().find('\n') != std::string_view::npos) {  // a heading alone is none
     out.raw("These rules are always in force here (constitution ").raw(guidance.hash()).raw("):\n\n");
@@ -101,6 +111,7 @@ void answer(const HookEvent& event, const Path& state, std::string_view reposito
       ::close(file);
     }
   }
+  if (guidance.outdated()) return say_outdated(compiles_again, out);
   if (guidance.stale()) out.raw("\n\n(The rule files have changed since these were compiled; `tipstaff compile` reads them again.)");
 }
 

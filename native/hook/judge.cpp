@@ -129,7 +129,10 @@ void before_tool(const HookEvent& event, const Situation& situation, gate::Tree&
   const bool scans = judgement->redaction.open(situation.secrets, situation.own_secrets);
   const bool wants_scan = settings.on(gate::Gate::secrets);
   Decision decision = judgement->verdict.decision;
-  if (situation.fault != PolicyFault::none || !event.readable || (wants_scan && !scans)) decision = worse(decision, on_error);
+  // Rules of another version judge as well as they did before the upgrade: that is said, and nobody is asked for it.
+  if (situation.fault == PolicyFault::outdated) decision = judgement->verdict.decision = worse(decision, Decision::warn);
+  else if (situation.fault != PolicyFault::none) decision = worse(decision, on_error);
+  if (!event.readable || (wants_scan && !scans)) decision = worse(decision, on_error);
   reply.unattended = event.unattended;
   // Before anything is masked: an approval is for the call as it is.
   // It may be for what only the secrets come to.
@@ -251,7 +254,7 @@ void session_start(const HookEvent& event, const Situation& situation, Judgement
     judgement->reply.reason = reason.view();
     out.raw(reason.view()).raw("\n\n");
   }
-  guidance::answer(event, *situation.state, situation.repository, situation.now_s, out);
+  guidance::answer(event, *situation.state, situation.repository, situation.version, situation.now_s, out);
   judgement->reply.context = out.view();
   while (gate::ascii::ends_with(judgement->reply.context, "\n")) judgement->reply.context.remove_suffix(1);
 }
@@ -299,7 +302,7 @@ void judge(const HookEvent& event, const Situation& situation, gate::Tree& tree,
       break;
     case Phase::prompt: {
       Writer out(judgement->context, sizeof judgement->context);
-      guidance::answer(event, *situation.state, situation.repository, situation.now_s, out);
+      guidance::answer(event, *situation.state, situation.repository, situation.version, situation.now_s, out);
       judgement->reply.context = out.view();
       break;
     }

@@ -20,6 +20,7 @@
 #include "tipstaff/gate/rules/open_image.hpp"
 #include "tipstaff/gate/tree/files.hpp"
 #include "tipstaff/hook/approvals.hpp"
+#include "tipstaff/hook/compiling.hpp"
 #include "tipstaff/hook/event.hpp"
 #include "tipstaff/hook/json.hpp"
 #include "tipstaff/hook/judge.hpp"
@@ -173,6 +174,16 @@ void prepare_late(const Options& options, Decision on_error, const Json* json = 
   ready.status = 0;
 }
 
+// The rules and the secret table in this program, known by their checksums and the version: policy_file.py has the same.
+BuiltIn built_in_rules() noexcept {
+  constexpr std::size_t kImageSum = 16, kTableSum = 88;
+  std::uint64_t image, table;
+  std::memcpy(&image, tipstaff_built_in_policy + kImageSum, sizeof image);
+  std::memcpy(&table, tipstaff_built_in_secrets + kTableSum, sizeof table);
+  return {tipstaff_built_in_policy, static_cast<std::size_t>(tipstaff_built_in_policy_end - tipstaff_built_in_policy),
+          image ^ table ^ fnv64(TIPSTAFF_VERSION)};
+}
+
 // Where the stack ends, null where it has no limit. Arguments and environment take up to a quarter of it.
 const void* stack_end() noexcept {
   struct rlimit limit;
@@ -232,12 +243,9 @@ int judge_call(const void* stack_end) noexcept {
     return 0;
   }
   Policy policy;
-  policy.open(state, project);
-  gate::Image built_in;
-  const auto built_in_bytes = static_cast<std::size_t>(tipstaff_built_in_policy_end - tipstaff_built_in_policy);
-  if (!policy.usable() && gate::open_image(tipstaff_built_in_policy, built_in_bytes, &built_in, true) != gate::ImageFault::none)
+  if (!policy.open(state, project, built_in_rules()))
     return answer_unreadable(call.options, Decision::block, "the program's own policy is damaged");
-  const gate::Image& image = policy.usable() ? policy.image : built_in;
+  const gate::Image& image = policy.image;
   const auto on_error = static_cast<Decision>(image.config.on_error);
   if (!call.read) {
     return answer_unreadable(call.options, on_error, call.parsed ? "the event is of no known host; name it with --host"
@@ -277,6 +285,8 @@ int judge_call(const void* stack_end) noexcept {
   if (const std::size_t size = gate::files::real_path(nullptr, "/proc/self/exe", program, sizeof program); size != 0)
     situation.program = {program, size};
   situation.now_s = now_ns(CLOCK_REALTIME) / 1000000000u;
+  situation.version = TIPSTAFF_VERSION;
+  situation.compiles_again = policy.is_outdated() && compiling::ask(state, project, situation.now_s);
   situation.input_bytes = call.bytes;
   situation.stack_end = stack_end;
   judge(event, situation, tree, &judgement);
@@ -298,6 +308,7 @@ int judge_call(const void* stack_end) noexcept {
   }
   answer(0, {}, out.view());
   record(event, situation, judgement, (now_ns(CLOCK_MONOTONIC) - call.started) / 1000);
+  compiling::start();
   return 0;
 }
 

@@ -167,12 +167,9 @@ void say(const HookEvent& event, const Situation& situation, Judgement* judgemen
   Reply& reply = judgement->reply;
   const gate::Verdict& verdict = judgement->verdict;
   if (situation.fault != PolicyFault::none && reply.decision != Decision::allow) {
-    const bool own = situation.fault == PolicyFault::stale || situation.fault == PolicyFault::uncompiled;
-    out.raw("tipstaff: ").raw(hook::name_of(situation.fault)).raw(own
-        ? "; a person should run `tipstaff compile`"
-        : ", so its built-in rules judged; a person should run `tipstaff install --host ");
-    if (!own) out.raw(hook::name_of(event.host)).raw("`");
-    out.raw(". ");
+    const bool built_in = situation.fault == PolicyFault::unsafe || situation.fault == PolicyFault::damaged;
+    out.raw("tipstaff: ").raw(hook::name_of(situation.fault)).raw(built_in ? ", so its built-in rules judged" : "");
+    out.raw(situation.compiles_again ? "; it is being compiled again. " : "; a person should run `tipstaff compile`. ");
   }
   if (!event.readable) out.raw("Not all that this call would do can be read. ");
   std::uint32_t reported = 0;

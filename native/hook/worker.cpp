@@ -6,9 +6,12 @@
 #include <sys/syscall.h>
 #endif
 
+#include "tipstaff/hook/compiling.hpp"
 #include "tipstaff/hook/pruning.hpp"
 
 extern "C" {
+
+extern char** environ;
 
 pid_t tipstaff_start_worker(void (*work)(const void* stack_end)) noexcept {
   const pid_t process = ::fork();
@@ -22,6 +25,15 @@ void* tipstaff_seen_by_both(void* own, std::size_t bytes) noexcept {
   if (shared == MAP_FAILED) return nullptr;
   std::memcpy(shared, own, bytes);
   return shared;
+}
+
+void tipstaff_start_apart(const char* const* arguments) noexcept {
+  if (::fork() != 0) return;
+  ::setsid();
+  for (int file = 0; file < 64; ++file) ::close(file);
+  for (int file = 0; file < 3; ++file) ::open("/dev/null", O_RDWR);
+  ::execve(arguments[0], const_cast<char* const*>(arguments), environ);
+  ::_exit(127);
 }
 
 long tipstaff_read_folder(int folder, void* to, std::size_t bytes) noexcept {

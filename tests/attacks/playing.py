@@ -40,7 +40,7 @@ class Victim:
         self.state = state or self.home / ".local" / "state" / "tipstaff"
         for made in ("approvals", "pending", "runs", "guidance"):
             (self.state / made).mkdir(parents=True, mode=0o700)
-        write_policy(default_image(), None, state=self.state)
+        write_policy(default_image(), self.repository, state=self.state)
         key = self.state / "key"
         key.write_bytes(bytes(range(32)))
         key.chmod(0o600)

@@ -99,4 +99,4 @@ def test_old_state_is_taken_away(victim: Victim) -> None:
     assert all(path.exists() for path in kept)
     assert not list(victim.state.rglob("old*"))
     assert (victim.home / "mine").read_text() == "x"
-    assert (victim.state / "policy" / "default.policy").exists()
+    assert list((victim.state / "policy").glob("*.policy"))

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.hook.running import Bench, default_image, program
-from tipstaff.gates.image.policy_file import write_policy
+from tipstaff.gates.image.policy_file import policy_path, write_policy
 from tipstaff.hosts import host_named
 from tipstaff.hosts.codex import trust_hash, trust_key
 from tipstaff.hosts.installation import read_settings
@@ -63,7 +63,7 @@ def test_install_twice_and_uninstall(bench: Bench) -> None:
     # Copilot and Gemini CLI do not run the hooks of folders that nobody has trusted.
     homes = {one["host"] for one in first["settings"] if Path(one["path"]).is_relative_to(bench.home)}
     assert homes == {"copilot", "gemini"}
-    assert len(first["policies"]) == 2
+    assert len(first["policies"]) == 1
     for policy in first["policies"]:
         assert Path(policy).stat().st_mode & 0o077 == 0
     installed = settings(bench)
@@ -222,7 +222,7 @@ def test_doctor_finds_what_is_wrong(bench: Bench, how: str) -> None:
     packs = bench.repository / ".tipstaff" / "packs"
     packs.mkdir(parents=True)
     register(bench, "claude")
-    default, path = bench.state / "policy" / "default.policy", bench.repository / ".claude" / "settings.json"
+    default, path = policy_path(bench.repository, bench.state), bench.repository / ".claude" / "settings.json"
     if how == "stale":
         (packs / "new.toml").write_text('[pack]\nid = "new"\ntitle = "new"\n')
     elif how == "damaged":
@@ -305,7 +305,7 @@ def test_compile_compiles_the_policy_where_a_repository_has_its_own(bench: Bench
 
 def waiting(bench: Bench) -> str:
     """Return the code of a call that waits, under the shipped policy."""
-    write_policy(default_image(), None, state=bench.state)
+    write_policy(default_image(), bench.repository, state=bench.state)
     assert bench.run(bench.claude("git reset --hard"), "--host", "claude").decision() == "ask"
     return str(bench.pending()[0]["code"])
 

@@ -51,7 +51,7 @@ def default_image() -> bytes:
 
 
 class Bench:
-    """A state folder with a compiled default policy, a home and a repository."""
+    """A state folder with a compiled policy, a home and a repository."""
 
     def __init__(self, folder: Path, *, policy: bool = True) -> None:
         self.state = folder / "state"
@@ -59,7 +59,9 @@ class Bench:
         self.repository = folder / "repository"
         for made in (self.home, self.repository / ".git"):
             made.mkdir(parents=True)
-        self.policy = write_policy(default_image(), None, state=self.state) if policy else self.state / "none"
+        self.policy = (
+            write_policy(default_image(), self.repository, state=self.state) if policy else self.state / "none"
+        )
 
     def environment(self, more: Mapping[str, str] | None = None) -> dict[str, str]:
         return {"PATH": os.environ["PATH"], "HOME": str(self.home), "TIPSTAFF_STATE": str(self.state), **(more or {})}

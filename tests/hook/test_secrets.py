@@ -78,7 +78,7 @@ def test_a_secret_in_what_a_block_replaces_does_not_count(bench: Bench, former: 
 
 
 def test_what_waits_for_a_person_holds_none_even_where_the_gate_is_off(bench: Bench) -> None:
-    write_policy(build_image(config=GateConfig(secrets=False), check=False), None, state=bench.state)
+    write_policy(build_image(config=GateConfig(secrets=False), check=False), bench.repository, state=bench.state)
     command = f"export K={aws_key()}; git reset --hard"
     answer = bench.run(bench.claude(command), "--host", "claude")
     assert answer.decision() == "ask"

@@ -10,8 +10,8 @@ inline char** environment;
 enum Number : long {
   read_call = 0, write_call = 1, close_call = 3, fstat_call = 5, mmap_call = 9, mprotect_call = 10,
   lseek_call = 8, munmap_call = 11, rt_sigaction_call = 13, pread_call = 17, pwrite_call = 18, access_call = 21, pipe_call = 22,
-  nanosleep_call = 35, setitimer_call = 38, getpid_call = 39, exit_call = 60, wait4_call = 61, kill_call = 62,
-  flock_call = 73, getcwd_call = 79, rename_call = 82, mkdir_call = 83, unlink_call = 87, readlink_call = 89,
+  nanosleep_call = 35, setitimer_call = 38, getpid_call = 39, fork_call = 57, execve_call = 59, exit_call = 60, wait4_call = 61, kill_call = 62,
+  flock_call = 73, getcwd_call = 79, rename_call = 82, mkdir_call = 83, unlink_call = 87, readlink_call = 89, setsid_call = 112,
   getrlimit_call = 97, geteuid_call = 107, sigaltstack_call = 131, arch_prctl_call = 158, sched_setaffinity_call = 203,
   sched_getaffinity_call = 204, clock_gettime_call = 228, getdents64_call = 217, exit_group_call = 231,
   openat_call = 257, newfstatat_call = 262, getcpu_call = 309,

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "calls.hpp"
+#include "tipstaff/hook/compiling.hpp"
 
 using namespace tipstaff::hook::linux_x86_64;
 
@@ -86,5 +87,14 @@ pid_t tipstaff_start_worker(void (*work)(const void* stack_end)) noexcept {
 }
 
 void* tipstaff_seen_by_both(void* own, std::size_t) noexcept { return own; }
+
+void tipstaff_start_apart(const char* const* arguments) noexcept {
+  if (call(fork_call) != 0) return;
+  call(setsid_call);
+  for (long file = 0; file < 64; ++file) call(close_call, file);
+  for (int file = 0; file < 3; ++file) open("/dev/null", O_RDWR);
+  call(execve_call, number(arguments[0]), number(arguments), number(environment));
+  _exit(127);
+}
 
 }  // extern "C"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from tipstaff.gates.image.policy_file import HEAD, MAGIC, VERSION, policy_path, write_policy
+from tipstaff.gates.image.policy_file import HEAD, MAGIC, VERSION, built_in_edition, policy_path, write_policy
 from tipstaff.gates.image.repository_policy import RepositoryPolicy, policy_of
+from tipstaff.guidance.hook.image import hook_image_fault, hook_image_path
 from tipstaff.model import Record
 from tipstaff.store.state import fast_sum, source_line
 
@@ -29,8 +30,8 @@ class PolicyFinding(Record, frozen=True):
     fix: str
 
 
-def compile_policy(repository: Path | None, state: Path) -> RepositoryPolicy:
-    """Compile the policy of a repository, or the default one, into the state folder; return what was compiled.
+def compile_policy(repository: Path, state: Path) -> RepositoryPolicy:
+    """Compile the policy of a repository into the state folder; return what was compiled.
 
     Weakenings count where a person has allowed them; whoever else compiles a policy makes none weaker.
 
@@ -46,10 +47,10 @@ def compile_policy(repository: Path | None, state: Path) -> RepositoryPolicy:
     return policy
 
 
-def check_policy(repository: Path | None, state: Path) -> PolicyFinding | None:
+def check_policy(repository: Path, state: Path) -> PolicyFinding | None:
     """Return what is wrong with a policy, as the hook would see it; None where nothing is."""
     path = policy_path(repository, state)
-    fix = "a person runs `tipstaff install --host NAME`" if repository is None else "a person runs `tipstaff compile`"
+    fix = "a person runs `tipstaff compile`"
     try:
         about = path.lstat()
         data = path.read_bytes()
@@ -61,13 +62,26 @@ def check_policy(repository: Path | None, state: Path) -> PolicyFinding | None:
         if one.st_uid not in {0, os.geteuid()} or one.st_mode & 0o022 or path.is_symlink():
             return PolicyFinding(str(path), "it can be changed by others: the hook does not use it", fix)
     head = HEAD.unpack_from(data) if len(data) >= HEAD.size else None
-    if head is None or head[:2] != (MAGIC, VERSION) or head[3] != len(data) or fast_sum(data[HEAD.size :]) != head[-1]:
-        return PolicyFinding(str(path), "it is damaged, or of another version", fix)
+    if head is not None and head[0] == MAGIC and (head[1] != VERSION or head[10] != built_in_edition()):
+        return PolicyFinding(str(path), "it was compiled by another version of tipstaff, with its rules", fix)
+    if head is None or head[0] != MAGIC or head[3] != len(data) or fast_sum(data[HEAD.size :]) != head[-1]:
+        return PolicyFinding(str(path), "it is damaged", fix)
     for line in data[head[6] : head[6] + head[7]].splitlines(keepends=True):
         source = Path(os.fsdecode(line.split(b" ", 2)[2].rstrip(b"\n")))
         if line != source_line(source):
             return PolicyFinding(str(path), f"it is older than {source}", fix)
     return None
+
+
+def check_rules(repository: Path, state: Path) -> PolicyFinding | None:
+    """Return what is wrong with the compiled rules that the hook gives to models; None where there are none."""
+    path = hook_image_path(repository, state)
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return None
+    what = hook_image_fault(data)
+    return PolicyFinding(str(path), what, "a person runs `tipstaff compile`") if what else None
 
 
 def check_state(state: Path) -> list[PolicyFinding]:

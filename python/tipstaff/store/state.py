@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import os
 import struct
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
+
+from tipstaff.store.replacing import replaced_file
 
 _FNV_START: Final = 0xCBF29CE484222325
 _FNV_PRIME: Final = 0x100000001B3
@@ -70,6 +73,14 @@ def make_private(folder: Path) -> None:
         one.mkdir(mode=0o700, exist_ok=True)
     if folder.stat().st_mode & 0o022:
         folder.chmod(0o700)
+
+
+def note_compiler(state: Path) -> None:
+    """Note by which interpreter this package compiles, for the hook program, which starts it again after an upgrade."""
+    path, program = state / "compiler", os.fsencode(sys.executable or "")
+    if program and (not path.exists() or path.read_bytes() != program):
+        with replaced_file(path) as file:
+            file.write(program)
 
 
 def source_line(path: Path) -> bytes:

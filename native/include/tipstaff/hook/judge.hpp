@@ -19,6 +19,8 @@ struct Situation {
   Json* json = nullptr;
   const gate::Image* image = nullptr;
   PolicyFault fault = PolicyFault::none;
+  bool compiles_again = false;  // what another version of this package compiled
+  std::string_view version;     // of this package
   const Path* state = nullptr;
   std::string_view secrets;     // the scanner's table
   bool own_secrets = false;     // it is the program's own

@@ -20,7 +20,14 @@
 namespace tipstaff::hook {
 
 constexpr char kPolicyMagic[9] = "TIPSPLCY";
-constexpr std::uint32_t kPolicyVersion = 1;
+constexpr std::uint32_t kPolicyVersion = 2;
+
+// The program's own rules, and what they are known by: another version of this package has another edition.
+struct BuiltIn {
+  const unsigned char* data;
+  std::size_t bytes;
+  std::uint64_t edition;
+};
 
 // The head of a policy file; what follows are its parts, each at a multiple of 64 bytes.
 struct PolicyHead {
@@ -31,9 +38,11 @@ struct PolicyHead {
   std::uint32_t gates, gates_bytes;      // an image of tipstaff::gate, with its own checksum
   std::uint32_t sources, sources_bytes;  // lines `<mtime in ns> <bytes> <path>` of what it was compiled from
   std::uint32_t root, root_bytes;        // the repository
+  std::uint64_t edition;                 // of the built-in rules that it was compiled with
+  std::uint32_t own_rules, reserved;     // whether it holds more of the repository's own than settings
   std::uint64_t checksum;                // fast_sum() of what follows this head
 };
-static_assert(sizeof(PolicyHead) == 56, "the layout on disk");
+static_assert(sizeof(PolicyHead) == 72, "the layout on disk");
 
 // Four sums side by side, so that a third of a megabyte costs some ten microseconds. It finds damage; that nobody else
 // wrote the file is the business of its owner and mode.
@@ -60,15 +69,15 @@ inline std::uint64_t fast_sum(const unsigned char* data, std::size_t bytes) noex
   return sum ^ sum >> 32;
 }
 
-enum class PolicyFault : std::uint8_t { none, missing, unsafe, damaged, stale, uncompiled };
+enum class PolicyFault : std::uint8_t { none, unsafe, damaged, stale, uncompiled, outdated };
 
 inline std::string_view name_of(PolicyFault fault) noexcept {
   switch (fault) {
-    case PolicyFault::missing: return "there is no compiled policy";
     case PolicyFault::unsafe: return "the compiled policy can be changed by others";
     case PolicyFault::damaged: return "the compiled policy is damaged";
     case PolicyFault::stale: return "the compiled policy is older than its packs";
     case PolicyFault::uncompiled: return "the repository's own packs and settings are not compiled";
+    case PolicyFault::outdated: return "the compiled policy is of another version of tipstaff";
     default: return "";
   }
 }
@@ -147,32 +156,35 @@ inline bool sources_are_current(std::string_view sources) noexcept {
 class Policy {
  public:
   gate::Image image;
-  PolicyFault fault = PolicyFault::missing;
+  PolicyFault fault = PolicyFault::none;
 
-  // Maps the policy of a repository, or the default one. Only a file that nobody else may write is taken.
-  void open(const Path& state, std::string_view repository) noexcept {
-    if (!state.ok()) return;
-    if (!repository.empty()) {
+  // Maps the policy of a repository; where it has none, or none that can be used, the built-in rules judge. Only a file
+  // that nobody else may write is taken. Returns whether there is anything to judge by.
+  bool open(const Path& state, std::string_view repository, const BuiltIn& built_in) noexcept {
+    bool mapped = false;
+    if (state.ok() && !repository.empty()) {
       Path path = state;
       path.add("/policy/").hex(fnv64(repository)).add(".policy");
-      if (map(path, repository)) return;
+      mapped = map(path, repository, built_in.edition);
     }
-    Path path = state;
-    path.add("/policy/default.policy");
-    map(path, {});
-    // The default policy knows nothing of what a repository says for itself.
-    if (fault == PolicyFault::none && has_own(repository)) fault = PolicyFault::uncompiled;
+    if (!mapped) fault = has_own(repository) ? PolicyFault::uncompiled : PolicyFault::none;
+    if (mapped && !superseded_ && fault != PolicyFault::unsafe && fault != PolicyFault::damaged) return true;
+    const gate::record::Config settings = image.config;
+    if (gate::open_image(built_in.data, built_in.bytes, &image, true) != gate::ImageFault::none) return false;
+    if (superseded_) image.config = settings;
+    return true;
   }
 
-  // Whether its rules can be judged by; those of a fault otherwise only say less than they should.
-  bool usable() const noexcept {
-    return fault == PolicyFault::none || fault == PolicyFault::stale || fault == PolicyFault::uncompiled;
-  }
+  // Whether another version of this package wrote what there is: it is to be compiled again.
+  bool is_outdated() const noexcept { return foreign_ || fault == PolicyFault::outdated; }
 
  private:
+  bool foreign_ = false;     // its layout is another version's
+  bool superseded_ = false;  // it adds settings alone to built-in rules of another edition: they are added to these
+
   static bool has_own(std::string_view repository) noexcept {
     if (repository.empty()) return false;
-    for (std::string_view name : {"/.tipstaff/gates.toml", "/.tipstaff/packs"}) {
+    for (std::string_view name : {"/.tipstaff/gates.toml", "/.tipstaff/packs", "/.tipstaff/secrets"}) {
       Path path;
       if (path.add(repository).add(name).ok() && ::access(path.c_str(), F_OK) == 0) return true;
     }
@@ -183,8 +195,8 @@ class Policy {
     return (about.st_uid == ::geteuid() || about.st_uid == 0) && (about.st_mode & 022) == 0;
   }
 
-  // Returns whether there is such a file, usable or not.
-  bool map(const Path& path, std::string_view repository) noexcept {
+  // Returns whether there is such a file, usable or not. One whose layout is another version's is as good as none.
+  bool map(const Path& path, std::string_view repository, std::uint64_t edition) noexcept {
     if (!path.ok()) return false;
     const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
     if (file < 0) {
@@ -209,18 +221,20 @@ class Policy {
           Path stamp_path = path;
           stamp_path.add(".checked");
           const bool known = stamp.is_in(stamp_path);
-          check(static_cast<const unsigned char*>(data), bytes, repository, known);
+          check(static_cast<const unsigned char*>(data), bytes, repository, known, edition);
           if (!known && fault == PolicyFault::none) stamp.write_to(stamp_path);
         }
       }
     }
     ::close(file);
-    return true;
+    return !foreign_;
   }
 
-  void check(const unsigned char* data, std::size_t bytes, std::string_view repository, bool known) noexcept {
+  void check(const unsigned char* data, std::size_t bytes, std::string_view repository, bool known,
+             std::uint64_t edition) noexcept {
     PolicyHead head;
     std::memcpy(&head, data, sizeof head);
+    foreign_ = std::memcmp(head.magic, kPolicyMagic, 8) == 0 && head.version != kPolicyVersion;
     const auto inside = [&](std::uint32_t at, std::uint32_t count) noexcept {
       return at >= sizeof head && at <= bytes && count <= bytes - at;
     };
@@ -233,8 +247,13 @@ class Policy {
     const std::string_view root(reinterpret_cast<const char*>(data) + head.root, head.root_bytes);
     if (root != repository) return;
     if (!known && fast_sum(data + sizeof head, bytes - sizeof head) != head.checksum) return;
-    if (gate::open_image(data + head.gates, head.gates_bytes, &image, known) != gate::ImageFault::none) return;
+    const gate::ImageFault found = gate::open_image(data + head.gates, head.gates_bytes, &image, known);
+    foreign_ = found == gate::ImageFault::version;
+    if (found != gate::ImageFault::none) return;
     fault = sources_are_current(sources) ? PolicyFault::none : PolicyFault::stale;
+    if (head.edition == edition) return;
+    superseded_ = head.own_rules == 0;
+    if (!superseded_ && fault == PolicyFault::none) fault = PolicyFault::outdated;
   }
 };
 

@@ -1,6 +1,6 @@
 // What the hook keeps outside every repository, owner-only: the compiled policy, approvals, the state of runs, the spool.
 //
-//   STATE/policy/<16 hex>.policy   one for each repository, by the hash of its root; default.policy for the rest
+//   STATE/policy/<16 hex>.policy   one for each repository, by the hash of its root
 //   STATE/key                      32 random bytes that approvals are signed with
 //   STATE/pending/<CODE>           calls that wait for a person
 //   STATE/approvals/<CODE>         calls that a person allowed, once

@@ -29,15 +29,16 @@ def command(host: str, as_json: bool) -> int:
     from tipstaff.gates.image.repository_policy import has_own_policy, policy_of
     from tipstaff.hosts import hosts_named
     from tipstaff.hosts.doctor import examine
-    from tipstaff.hosts.policies import PolicyFinding, check_policy, check_state
+    from tipstaff.hosts.policies import PolicyFinding, check_policy, check_rules, check_state
     from tipstaff.store.state import repository_of, state_folder
 
     root, home, state = project_root(), Path.home(), state_folder()
     findings = check_state(state)
     if state.is_dir():
         repository = repository_of(root)
-        own = [repository] if repository is not None and has_own_policy(repository, state) else []
-        findings += [found for one in (None, *own) if (found := check_policy(one, state)) is not None]
+        if repository is not None:
+            checks = (check_policy, check_rules) if has_own_policy(repository, state) else (check_rules,)
+            findings += [found for check in checks if (found := check(repository, state)) is not None]
     policy = None
     if (repository := repository_of(root)) is not None and has_own_policy(repository, state):
         try:

@@ -30,7 +30,6 @@ def command(host: str, scope: Literal["project", "user"] | None, dry_run: bool, 
     from tipstaff.guidance.project import open_project
     from tipstaff.hosts import hosts_named
     from tipstaff.hosts.installation import apply_install, plan_install
-    from tipstaff.hosts.policies import compile_policy
     from tipstaff.hosts.program import hook_program
     from tipstaff.hosts.registrations import keep_registration
     from tipstaff.store.state import repository_of, state_folder
@@ -44,11 +43,9 @@ def command(host: str, scope: Literal["project", "user"] | None, dry_run: bool, 
     rules: Path | None = None
     if not dry_run:
         repository = repository_of(root)
-        compile_policy(None, state)
         if repository is not None:
             compile_reviewed(repository, state, ask=not as_json)
-        policies = [policy_path(one, state) for one in dict.fromkeys((None, repository))]
-        if repository is not None:
+            policies = [policy_path(repository, state)]
             # By way of the store, if there is one: the rules have the ids there that they are known by.
             with open_project(repository, write=False) as project:
                 rules = write_hook_image(project.bundle, repository, state=state)

@@ -163,6 +163,13 @@ class ImageSections:
         return bytes(body)
 
 
+def has_rules_of(image: bytes | memoryview, other: bytes | memoryview) -> bool:
+    """Return whether two images differ in their settings alone."""
+    offset, size = struct.unpack_from("<2I", image, 32 + 8 * SECTIONS.index("config"))
+    numbers = struct.unpack_from(f"<{size // 4}I", image, offset)
+    return len(image) == len(other) and with_settings(other, numbers) == image
+
+
 def with_settings(image: bytes | memoryview, numbers: Sequence[int]) -> bytes:
     """Return an image with other settings and all else as it is: what compiling the same rules with them would give.
 

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from tipstaff import __version__
 from tipstaff.errors import ConfigError
 from tipstaff.guidance.embeddings.static_embedding import StaticEmbedding
 from tipstaff.guidance.hook.scopes import write_scopes
@@ -26,11 +27,11 @@ from tipstaff.guidance.retrieval.shard_index import mask_of, search_blob
 from tipstaff.guidance.retrieval.vectors import boosts_of, path_boost_of
 from tipstaff.model import EVERYWHERE, PolicyBundle
 from tipstaff.store.replacing import replaced_file
-from tipstaff.store.state import fast_sum, fnv64, make_private, source_line, state_folder, with_parts
+from tipstaff.store.state import fast_sum, fnv64, make_private, note_compiler, source_line, state_folder, with_parts
 
 MAGIC: Final = b"TIPSGUID"
-VERSION: Final = 4
-_HEAD: Final = struct.Struct("<8sII QQ II dd fffI" + "II" * 12 + "Q")
+VERSION: Final = 5
+_HEAD: Final = struct.Struct("<8sII QQ II dd fffI" + "II" * 12 + "QQ")
 _RULE: Final = struct.Struct("<IIIIIIIiIIIIIIII")
 _LAW, _CRITICAL, _HIGH, _CONSTITUTION, _HIDDEN = (1 << bit for bit in range(5))
 """Flags of rules: contradicts the constitution; risk classes; belongs to the constitution, which has no room for it; is
@@ -73,9 +74,11 @@ def write_hook_image(
     StoreWriteError
         If it cannot be written; a former one is unharmed.
     """
+    state = state_folder() if state is None else state
     path = hook_image_path(repository, state)
     data = hook_image(bundle, repository, StaticEmbedding() if embedding is None else embedding)
     make_private(path.parent)
+    note_compiler(state)
     with replaced_file(path) as file:
         file.write(data)
     return path
@@ -140,8 +143,25 @@ def hook_image(bundle: PolicyBundle, repository: Path, embedding: StaticEmbeddin
 def _packed(numbers: Sequence[float], parts: Sequence[bytes], digest: int) -> bytes:
     data, extents = with_parts(_HEAD.size, parts)
     checksum = fast_sum(data[_HEAD.size :])
-    data[: _HEAD.size] = _HEAD.pack(MAGIC, VERSION, _HEAD.size, len(data), checksum, *numbers, *extents, digest)
+    data[: _HEAD.size] = _HEAD.pack(
+        MAGIC, VERSION, _HEAD.size, len(data), checksum, *numbers, *extents, digest, edition()
+    )
     return bytes(data)
+
+
+def hook_image_fault(data: bytes) -> str:
+    """Return what is wrong with the bytes of a file, empty where nothing is."""
+    if len(data) < _HEAD.size or not data.startswith(MAGIC):
+        return "it is damaged"
+    head = _HEAD.unpack_from(data)
+    if (head[1], head[-1]) != (VERSION, edition()):
+        return "it was compiled by another version of tipstaff"
+    return "" if head[3] == len(data) and head[4] == fast_sum(data[_HEAD.size :]) else "it is damaged"
+
+
+def edition() -> int:
+    """Return what rules that this version compiled are known by."""
+    return fnv64(__version__.encode())
 
 
 def _rivals(bundle: PolicyBundle) -> dict[int, tuple[int, ...]]:

@@ -12,7 +12,7 @@
 namespace tipstaff::hook::guidance {
 
 // Writes the text for the model at this event; nothing where there is none.
-void answer(const HookEvent& event, const Path& state, std::string_view repository, std::uint64_t now_s,
-                   Writer& out) noexcept;
+void answer(const HookEvent& event, const Path& state, std::string_view repository, std::string_view version,
+            std::uint64_t now_s, Writer& out) noexcept;
 
 }  // namespace tipstaff::hook::guidance

@@ -6,7 +6,7 @@
 namespace tipstaff::hook {
 
 constexpr char kGuidanceMagic[9] = "TIPSGUID";
-constexpr std::uint32_t kGuidanceVersion = 4;
+constexpr std::uint32_t kGuidanceVersion = 5;
 
 struct Piece {
   std::uint32_t at, bytes;
@@ -26,8 +26,9 @@ struct GuidanceHead {
   std::uint32_t tokens;         // that the rules for a prompt may cost together
   Piece root, constitution, hash, table, sources, rules, conflicts, strings, scopes, intents, index, words;
   std::uint64_t table_digest;   // as the table's own header says it
+  std::uint64_t edition;        // fnv64() of the version of tipstaff that compiled them
 };
-static_assert(sizeof(GuidanceHead) == 176, "the layout on disk");
+static_assert(sizeof(GuidanceHead) == 184, "the layout on disk");
 
 struct GuidanceRule {
   Piece id, text, location;     // in `strings`

@@ -38,6 +38,7 @@ class Guidance {
   };
 
   bool stale() const noexcept { return stale_; }
+  bool outdated() const noexcept { return outdated_; }  // another version compiled them, usable or not
   std::string_view constitution() const noexcept { return text(head_.constitution); }
   std::string_view hash() const noexcept { return text(head_.hash); }
   std::uint32_t rule_count() const noexcept { return head_.rule_count; }
@@ -52,7 +53,7 @@ class Guidance {
   }
 
   // Maps the compiled rules of a repository; returns whether there are any that can be used.
-  bool open(const Path& state, std::string_view repository) noexcept {
+  bool open(const Path& state, std::string_view repository, std::uint64_t edition) noexcept {
     if (!state.ok() || repository.empty()) return false;
     Path path = state;
     path.add("/guidance/").hex(fnv64(repository)).add(".guidance");
@@ -64,7 +65,9 @@ class Guidance {
     const auto inside = [&](Piece piece) noexcept {
       return piece.at >= sizeof head_ && piece.at <= bytes && piece.bytes <= bytes - piece.at;
     };
-    if (std::memcmp(head_.magic, kGuidanceMagic, 8) != 0 || head_.version != kGuidanceVersion ||
+    if (std::memcmp(head_.magic, kGuidanceMagic, 8) != 0) return false;
+    outdated_ = head_.version != kGuidanceVersion || head_.edition != edition;
+    if (head_.version != kGuidanceVersion ||
         head_.head_bytes != sizeof head_ || head_.file_bytes != bytes)
       return false;
     for (const Piece& piece : {head_.root, head_.constitution, head_.hash, head_.table, head_.sources,
@@ -349,7 +352,7 @@ class Guidance {
   IntentLexicon intents_;
   Lexicon query_words_;
   FusedIndex index_;
-  bool stale_ = false;
+  bool stale_ = false, outdated_ = false;
 };
 
 }  // namespace tipstaff::hook
