@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from tests.runs.made import KEY
 from tests.runs.repository import made_plane, made_repository
-from tipstaff.errors import ConfigError, LedgerWriteError, SourceNotFoundError
+from tipstaff.errors import ConfigError, SourceNotFoundError, StoreWriteError
 from tipstaff.gates.results import GateResult, aggregate_decision
 from tipstaff.plane import GuidanceControlPlane, OpenRun
 from tipstaff.runs import RunEvent, rule_stats
@@ -105,11 +105,11 @@ def test_a_run_that_cannot_be_recorded_stays_open(plane: GuidanceControlPlane, m
     run = plane.start_run("task")
 
     def full(event: Any) -> int:
-        raise LedgerWriteError(28, "could not be written: disk full", "ledger.db")
+        raise StoreWriteError(28, "could not be written: disk full", "ledger.db")
 
     with monkeypatch.context() as patched:
         patched.setattr(plane.ledger, "append", full)
-        with pytest.raises(LedgerWriteError):
+        with pytest.raises(StoreWriteError):
             plane.finalize_run(run, outcome=None)
     assert (plane.status().open_runs, plane.metrics().task_count) == (1, 0)
     plane.finalize_run(run, outcome=None)

@@ -57,11 +57,11 @@ class SourceNotFoundError(TipstaffError, FileNotFoundError):
 
 
 class StoreError(TipstaffError, ValueError):
-    """Base of the errors about a shard store on disk."""
+    """Base of the errors about what this package keeps on disk: compiled rules, the database."""
 
 
 class StoreDamagedError(StoreError):
-    """The store is torn, truncated or altered; it is to be built again."""
+    """What is on disk is torn, truncated or altered."""
 
 
 class StoreVersionError(StoreError):
@@ -85,8 +85,4 @@ class StoreWriteError(TipstaffError, OSError):
 
 
 class LedgerError(StoreError):
-    """The ledger cannot be used as asked: another key, a newer schema, an event id that is taken by another event."""
-
-
-class LedgerWriteError(StoreWriteError):
-    """The ledger could not be written (disk full, read-only, no server); nothing of the failed call was recorded."""
+    """The ledger cannot be used as asked: another key, an event id that is taken by another event, a forged head."""

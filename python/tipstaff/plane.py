@@ -274,7 +274,7 @@ class GuidanceControlPlane:
         ------
         SourceNotFoundError
             The root is not a folder.
-        LedgerError, LedgerWriteError
+        LedgerError, StoreWriteError
             The ledger cannot be used.
         """
         from tipstaff.runs.ledger.ledger import Ledger
@@ -512,7 +512,7 @@ class GuidanceControlPlane:
         ------
         ConfigError
             No such run was started, or an argument is not usable; the run stays open.
-        LedgerWriteError
+        StoreWriteError
             It could not be recorded; the run stays open.
         """
         shared = self._shared

@@ -12,7 +12,7 @@ from tipstaff.context.candidates.store import CandidateStore
 from tipstaff.context.inspecting.snapshot import ContextSnapshot
 from tipstaff.context.inspecting.snapshot_folder import SnapshotFolder
 from tipstaff.context.sources.auto_memory import AutoMemory
-from tipstaff.errors import LedgerWriteError, SourceError, SourceNotFoundError, StoreDamagedError, StoreWriteError
+from tipstaff.errors import SourceError, SourceNotFoundError, StoreDamagedError, StoreWriteError
 from tipstaff.guidance.project import open_project
 from tipstaff.guidance.reading.sources import read_repository
 from tipstaff.runs.ledger.ledger import Ledger
@@ -102,9 +102,9 @@ def test_lock_of_a_context(victim: Victim, outside: Path) -> None:
     assert contents(outside) == {}
 
 
-@pytest.mark.parametrize("linked", [".tipstaff", ".tipstaff/candidates", ".tipstaff/candidates/candidates.jsonl"])
+@pytest.mark.parametrize("linked", [".tipstaff", ".tipstaff/candidates", ".tipstaff/candidates/ledger.db"])
 def test_candidates(victim: Victim, outside: Path, linked: str) -> None:
-    target = outside / "target" if linked.endswith("jsonl") else outside
+    target = outside / "target" if linked.endswith("db") else outside
     if target != outside:
         target.write_text("mine\n")
     before = contents(outside)
@@ -112,21 +112,21 @@ def test_candidates(victim: Victim, outside: Path, linked: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.symlink_to(target)
     with pytest.raises(StoreWriteError):
-        CandidateStore(victim.repository / ".tipstaff" / "candidates" / "candidates.jsonl")
+        CandidateStore(victim.repository / ".tipstaff" / "candidates")
     assert contents(outside) == before
 
 
-@pytest.mark.parametrize("ending", [".lock", ".head", ".set-aside.jsonl", ".image"])
+@pytest.mark.parametrize("ending", [".lock", "-wal", "-shm", "-journal"])
 def test_files_beside_candidates(victim: Victim, outside: Path, ending: str) -> None:
     folder = victim.repository / ".tipstaff" / "candidates"
     folder.mkdir(parents=True)
     (outside / "target").write_text("mine\n")
-    CandidateStore(folder / "candidates.jsonl").close()
-    path = folder / f"candidates.jsonl{ending}"
+    CandidateStore(folder).close()
+    path = folder / f"ledger.db{ending}"
     path.unlink(missing_ok=True)
     path.symlink_to(outside / "target")
     with contextlib.suppress(StoreWriteError, StoreDamagedError):
-        CandidateStore(folder / "candidates.jsonl").close()
+        CandidateStore(folder).close()
     assert contents(outside) == {"target": b"mine\n"}
 
 
@@ -149,7 +149,7 @@ def test_ledger(victim: Victim, outside: Path, linked: str) -> None:
     path = victim.repository / linked
     path.parent.mkdir(parents=True, exist_ok=True)
     path.symlink_to(outside / "other.db" if linked.endswith(".db") else outside)
-    with pytest.raises(LedgerWriteError, match="link"):
+    with pytest.raises(StoreWriteError, match="link"):
         Ledger(f"sqlite:///{victim.repository}/.tipstaff/ledger.db")
     assert contents(outside) == {}
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import shutil
+import sqlite3
 import subprocess
 import sys
 import time
@@ -132,9 +134,13 @@ def test_a_full_disk_stops_no_request(project: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_what_was_altered_in_the_store_is_reported_with_the_request(project: Path) -> None:
-    promoted(project / "c.jsonl").close()
-    path = project / "c.jsonl"
-    path.write_bytes(path.read_bytes().replace(b"Cents", b"Euros", 1))
+    path = project / "c.db"
+    store = promoted(path)
+    store.upsert({"content": "quite another one"})
+    store.close()
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE tipstaff_candidates SET body = replace(body, 'Cents', 'Euros')")
+        connection.commit()
     request = assembler(project, candidates=CandidateStore(path, sync=False)).assemble("mend the sum of cents")
     assert any("does not verify" in problem for problem in request.problems)
     assert "Euros" not in request.system_prompt

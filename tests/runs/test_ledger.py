@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import random
 import threading
 from collections.abc import Callable
@@ -12,10 +13,11 @@ from hypothesis import strategies as st
 from sqlalchemy import create_engine, text
 
 from tests.runs.made import KEY, START, run_event
-from tipstaff.errors import ConfigError, LedgerError, LedgerWriteError
+from tipstaff.errors import ConfigError, LedgerError, StoreDamagedError, StoreError, StoreWriteError
 from tipstaff.runs import Ledger, RunEvent, Violation
 from tipstaff.runs.events import canonical_json
 from tipstaff.runs.ledger import chain, schema
+from tipstaff.store.database import version_of
 
 
 def test_a_run_comes_back_as_it_was(ledger: Ledger) -> None:
@@ -76,7 +78,7 @@ def test_many_threads_lose_nothing(ledger: Ledger) -> None:
 
 def test_a_conflict_fails_its_own_caller_alone(ledger: Ledger) -> None:
     """Entries that are written together do not share their errors."""
-    from tipstaff.runs.ledger.entries import entry_of
+    from tipstaff.runs.ledger.chain import entry_of
     from tipstaff.runs.ledger.writing import Waiting
 
     ledger.append(run_event(1))
@@ -314,15 +316,17 @@ def test_an_older_schema_is_migrated_with_its_entries(url: str) -> None:
     with ledger.database.writing() as connection:
         for table in (schema.SPOOL_FILES, schema.SET_ASIDE):
             table.drop(connection)
+        connection.execute(text("DROP INDEX tipstaff_entries_kind"))
+        connection.execute(text("CREATE INDEX tipstaff_entries_at ON tipstaff_entries (at)"))
         connection.execute(text("UPDATE tipstaff_about SET value = '1' WHERE name = 'schema'"))
     ledger.close()
     with Ledger(url, key=KEY) as ledger:
         with ledger.database.reading() as connection:
-            assert schema.version_of(connection) == schema.SCHEMA_VERSION
+            assert version_of(connection, schema.SCHEMA) == schema.SCHEMA.version == 3
         assert ledger.verify() == chain.VerifyReport(True, 5)
         with ledger.database.writing() as connection:
             connection.execute(text("UPDATE tipstaff_about SET value = '99' WHERE name = 'schema'"))
-    with pytest.raises(LedgerError, match="schema version 99"):
+    with pytest.raises(StoreError, match="schema version 99"):
         Ledger(url, key=KEY)
 
 
@@ -333,11 +337,97 @@ def test_unusable_urls_and_keys(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="16 or more"):
         Ledger(f"sqlite:///{tmp_path}/a.db", key=b"short")
     (tmp_path / "file").write_text("x")
-    with pytest.raises(LedgerWriteError, match="folder cannot be made"):
+    with pytest.raises(StoreWriteError, match="cannot be made"):
         Ledger(f"sqlite:///{tmp_path}/file/a.db", key=KEY)
     (tmp_path / "b.db").write_bytes(b"this is not a database, whatever its name says" * 100)
-    with pytest.raises(LedgerError, match="damaged"):
+    with pytest.raises(StoreDamagedError, match="damaged"):
         Ledger(f"sqlite:///{tmp_path}/b.db", key=KEY)
+
+
+@pytest.mark.parametrize("how", ["table", "byte", "body", "text"])
+def test_damage_is_reported_as_damage(tmp_path: Path, how: str) -> None:
+    import sqlite3
+
+    path = tmp_path / "ledger.db"
+    with Ledger(f"sqlite:///{path}", key=KEY) as ledger:
+        ledger.append_many(run_event(number) for number in range(1, 200))
+    statements = {
+        "table": "DROP TABLE tipstaff_entries",
+        "body": "UPDATE tipstaff_entries SET body = '{' WHERE seq = 7",
+        "text": "UPDATE tipstaff_entries SET body = CAST(x'ff' AS TEXT) WHERE seq = 7",
+    }
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute(statements.get(how, "VACUUM"))
+        connection.commit()
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    if how == "byte":
+        data = bytearray(path.read_bytes())
+        data[4096 * 3 : 4096 * 3 + 8] = b"\xff" * 8
+        path.write_bytes(data)
+    with Ledger(f"sqlite:///{path}", key=KEY) as ledger:
+        with pytest.raises(StoreDamagedError, match="damaged"):
+            list(ledger.iter_events())
+        if how in {"table", "byte"}:
+            with pytest.raises(StoreDamagedError, match="damaged"):
+                ledger.verify()
+        else:
+            assert ledger.verify().first_bad == 7
+
+
+def test_the_latest_runs_are_found_without_reading_the_others(tmp_path: Path) -> None:
+    with Ledger(f"sqlite:///{tmp_path}/a.db", key=KEY) as ledger:
+        ledger.append_many(run_event(number, timestamp=1000 - number) for number in range(1, 100))
+        ledger.append_record("verdict", "v1", {}, at=5000)
+        with ledger.database.reading() as connection:
+            connection.execute(text("UPDATE tipstaff_entries SET body = '{' WHERE seq > 3"))
+            connection.commit()
+        assert [event.event_id for event in ledger.events(limit=3)] == [
+            run_event(number).event_id for number in (1, 2, 3)
+        ]
+
+
+def test_pruning_gives_space_back_and_means_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    with Ledger(f"sqlite:///{path}", key=KEY) as ledger:
+        ledger.append_many(run_event(number, task="x" * 500) for number in range(1, 2001))
+        whole = ledger.database.size
+        assert ledger.prune(max_bytes=whole // 2) > 500
+        assert whole // 4 < ledger.database.size <= whole // 2
+        assert path.stat().st_size <= whole // 2
+        assert ledger.verify().ok
+
+
+def test_a_forked_child_writes_while_threads_of_its_parent_do(tmp_path: Path) -> None:
+    import os
+    import threading
+
+    ledger = Ledger(f"sqlite:///{tmp_path}/a.db", key=KEY, durable=False)
+    ending = threading.Event()
+
+    def write(offset: int) -> None:
+        number = offset
+        while not ending.is_set():
+            ledger.append(run_event(number))
+            number += 1
+
+    threads = [threading.Thread(target=write, args=(offset,)) for offset in (1, 100_001)]
+    for thread in threads:
+        thread.start()
+    children: list[int] = []
+    for number in range(5):
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                status = 0 if ledger.append(run_event(200_000 + number)) > 0 else 1
+            finally:
+                os._exit(status)
+        children.append(child)
+    assert [os.waitpid(child, 0)[1] for child in children] == [0] * 5
+    ending.set()
+    for thread in threads:
+        thread.join()
+    assert ledger.verify().ok
 
 
 def test_the_key_of_the_state_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ import pytest
 import tipstaff
 from tests.runs import postgresql
 from tests.runs.made import KEY, run_event, spool_line
-from tipstaff.errors import LedgerWriteError
+from tipstaff.errors import StoreWriteError
 from tipstaff.runs import Ledger
 from tipstaff.runs.ledger import ingestion
 
@@ -99,7 +99,7 @@ def test_two_ingesters_take_each_line_once(url: str, tmp_path: Path) -> None:
 FULL = """
 import resource, signal, sys
 from tests.runs.made import KEY, run_event
-from tipstaff.errors import LedgerWriteError
+from tipstaff.errors import StoreWriteError
 from tipstaff.runs import Ledger
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
@@ -109,7 +109,7 @@ with Ledger(sys.argv[1], key=KEY) as ledger:
         while number < 5000:
             ledger.append(run_event(number + 1))
             number += 1
-    except LedgerWriteError as error:
+    except StoreWriteError as error:
         assert "could not be written" in str(error), error
         print(number)
 """
@@ -154,11 +154,11 @@ def test_a_disk_that_fills_up_and_is_cleared(kind: str, tmp_path: Path) -> None:
             ledger.append(run_event(0))
             acknowledged.append("run-0")
             fill(disk / "filler", leave=1 << 20)
-            failure: LedgerWriteError | None = None
+            failure: StoreWriteError | None = None
             for number in range(1, 2000):
                 try:
                     ledger.append(run_event(number, task="x" * 20_000))
-                except LedgerWriteError as error:
+                except StoreWriteError as error:
                     failure = error
                     break
                 acknowledged.append(f"run-{number}")
@@ -175,7 +175,7 @@ def test_a_disk_that_fills_up_and_is_cleared(kind: str, tmp_path: Path) -> None:
                     ledger.append(run_event(9999))
                     assert ledger.verify().checked == len(kept) + 1
                 return
-            except LedgerWriteError:
+            except StoreWriteError:
                 assert time.monotonic() < end
                 time.sleep(0.5)
 
@@ -186,11 +186,11 @@ def test_a_spool_that_cannot_be_taken_in_stays(tmp_path: Path, monkeypatch: pyte
     with Ledger(f"sqlite:///{tmp_path}/l.db", key=KEY) as ledger:
 
         def fails(*_: Any) -> None:
-            raise LedgerWriteError(28, "could not be written: no space", "l.db")
+            raise StoreWriteError(28, "could not be written: no space", "l.db")
 
         with monkeypatch.context() as patched:
             patched.setattr(ledger.writer, "put_head", fails)
-            with pytest.raises(LedgerWriteError):
+            with pytest.raises(StoreWriteError):
                 ledger.ingest(spool)
         assert len(ledger) == 0
         assert ledger.ingest(spool).to_dict() == {"taken": 5, "repeated": 0, "set_aside": 0}
@@ -299,11 +299,11 @@ def test_a_ledger_in_a_folder_that_cannot_be_written_is_read(tmp_path: Path, mon
         ledger.append_many(run_event(number) for number in range(5))
     path.write_bytes((tmp_path / "l.db").read_bytes())
     before = path.read_bytes()
-    monkeypatch.setattr("tipstaff.runs.ledger.database.os.access", lambda *_: False)
+    monkeypatch.setattr("tipstaff.store.database.os.access", lambda *_: False)
     with Ledger(f"sqlite:///{path}".replace("?", "%3F"), key=KEY, create=False) as ledger:
         assert ledger.verify().checked == 5
         assert len(ledger.events()) == 5
-        with pytest.raises(LedgerWriteError):
+        with pytest.raises(StoreWriteError):
             ledger.append(run_event(9))
     assert path.read_bytes() == before
     assert {one.name for one in path.parent.iterdir()} <= {"ledger.db", "ledger.db.lock"}

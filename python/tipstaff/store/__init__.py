@@ -1,11 +1,11 @@
-"""What is kept on disk: the shard store and the fingerprints of what it was built from.
+"""What is on disk: compiled rules, the fingerprints of their sources, the database, the owner's state folder.
 
 ::
 
     bundle, vectors --writing.write_store--> file --shards.open_store--> ShardStore: views, shards, bundle
     rule files, folders --fingerprints.fingerprint_sources--> Fingerprint --is_unchanged--> still the same?
 
-`appending` adds lines to a file that many processes write, `columns` knows how rules become Arrow columns and back,
+`database` has the engines and the schemas of what is kept in rows: ledger, candidates. `appending` adds lines to a file that many processes write, `columns` knows how rules become Arrow columns and back,
 `container` the file around them and its checksums, `replacing` how a file takes another's place in one step.
 Reading imports neither pyarrow nor NumPy.
 """

@@ -1,7 +1,7 @@
-"""A writer that is meant to be killed: ``python killed_writer.py LOG NAME``.
+"""A writer that is meant to be killed: ``python killed_writer.py STORE NAME``.
 
 Writes the content of each observation to standard output once the store has acknowledged it. Observations of one in
-four calls come in batches; now and then it compacts or evaluates.
+four calls come in batches; now and then it evaluates.
 """
 
 from __future__ import annotations
@@ -27,8 +27,6 @@ def main(path: str, name: str) -> None:
         number += len(batch)
         store.upsert_many([{"content": content, "score": 0.9, "success_delta": 1} for content in batch])
         tell("\n".join(batch))
-        if chooser.random() < 0.05:
-            store.compact()
         if chooser.random() < 0.05:
             store.evaluate_all()
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import json
 import time
 from pathlib import Path
 from typing import Any
@@ -15,7 +13,6 @@ from tipstaff.context.candidates.injection import CandidatePromptAssembler, Cand
 from tipstaff.context.candidates.records import Candidate
 from tipstaff.context.candidates.similarity import jaccard
 from tipstaff.context.candidates.store import CandidateStore
-from tipstaff.errors import StoreDamagedError
 
 TEXT = "prefer structured search before opening large files"
 
@@ -171,57 +168,10 @@ def test_d42_a_failure_counts_however_old_the_candidate_is(store: CandidateStore
     assert seen(store, score=0.0).score < before - 0.03
 
 
-def test_d43_no_text_can_be_moved_from_one_field_to_another(store: CandidateStore) -> None:
-    seen(store, "left|right side", tool_tag="bash", tags=["x", "y"])
-    seen(store, "something else entirely")
-    path = store.path
-    good = path.read_bytes()
-    for find, replacement in (
-        (b'"tool_tag":"bash","content":"left|right side"', b'"tool_tag":"right side|bash","content":"left"'),
-        (b'["x","y"]', b'["x,y"]'),
-    ):
-        assert find in good
-        path.write_bytes(good.replace(find, replacement))
-        found = opened(path)
-        assert [incident.kind for incident in found.incidents] == ["tampered"]
-        assert [candidate.content for candidate in found.candidates()] == ["something else entirely"]
-
-
-def test_d43_deletion_and_rollback_show(store: CandidateStore) -> None:
-    seen(store)
-    old = store.path.read_bytes()
-    seen(store, score=0.1)
-    seen(store, score=0.1)
-    lines = store.path.read_bytes().splitlines(keepends=True)
-    store.path.write_bytes(old)
-    assert [incident.kind for incident in opened(store.path).incidents] == ["rolled-back"]
-    store.path.write_bytes(b"".join(lines[:2] + lines[3:]))
-    assert [incident.kind for incident in opened(store.path).incidents] == ["missing"]
-
-
-def test_d44_one_bad_byte_or_a_short_key_never_empties_the_store(store: CandidateStore) -> None:
-    for text in ("alpha one", "beta two", "gamma three"):
-        seen(store, text)
-    data = bytearray(store.path.read_bytes())
-    data[data.index(b"beta")] = 0xFF
-    store.path.write_bytes(data)
-    found = opened(store.path)
-    assert [candidate.content for candidate in found.candidates()] == ["alpha one", "gamma three"]
-    seen(found, "delta four")
-    assert b"\xffeta two" in store.path.read_bytes()
-    found.compact()
-    aside = json.loads(Path(f"{store.path}.set-aside.jsonl").read_text().splitlines()[0])
-    assert b"\xffeta two" in base64.b64decode(aside["base64"])
-    Path(f"{store.path}.key").write_bytes(b"short")
-    before = store.path.read_bytes()
-    with pytest.raises(StoreDamagedError):
-        CandidateStore(store.path)
-    assert store.path.read_bytes() == before
-
-
 def test_d45_half_a_surrogate_pair_can_be_saved(store: CandidateStore) -> None:
     seen(store, "cut emoji \ud83d here", note="\udc00", tags=["\ud800"], source_ref="\udfff")
     seen(store, "another one later on")
+    assert store.path is not None
     (first, second) = opened(store.path).candidates()
     assert first.content == "cut emoji \ufffd here"
     assert second.content == "another one later on"
@@ -233,15 +183,6 @@ def test_d46_stores_beside_each_other_lose_no_update(tmp_path: Path) -> None:
         seen(left, f"left{number}")
         seen(right, f"right{number}")
     assert len(left.candidates()) == len(right.candidates()) == 20
-
-
-def test_d47_an_upsert_writes_its_own_line_and_no_other(store: CandidateStore) -> None:
-    store.upsert_many([{"content": f"first{number} second{number}"} for number in range(2000)])
-    size = store.path.stat().st_size
-    identity = store.path.stat().st_ino
-    seen(store, "first7 second7")
-    assert store.path.stat().st_ino == identity
-    assert 0 < store.path.stat().st_size - size < 500
 
 
 def test_d48_a_smaller_item_follows_one_that_does_not_fit(store: CandidateStore) -> None:

@@ -238,10 +238,8 @@ class Histories(RuleBasedStateMachine):
     def wait(self, days: float) -> None:
         self.clock.advance(days=days)
 
-    @rule(which=st.integers(0, 1), compact=st.booleans())
-    def reopen(self, which: int, compact: bool) -> None:
-        if compact:
-            self.stores[which].compact()
+    @rule(which=st.integers(0, 1))
+    def reopen(self, which: int) -> None:
         self.stores[which].close()
         self.stores[which] = CandidateStore(self.path, clock=self.clock, sync=False)
         assert self.stores[which].incidents == ()

@@ -1,4 +1,4 @@
-"""Several processes on one log, killed and not killed."""
+"""Several processes on one store, killed and not killed."""
 
 from __future__ import annotations
 
@@ -27,8 +27,6 @@ store = CandidateStore(sys.argv[1], sync=False)
 for number in range(60):
     store.upsert({"content": f"own{sys.argv[2]}words{number}", "source_ref": sys.argv[2]})
     store.upsert({"content": "what all of them say", "source_ref": sys.argv[2], "success_delta": 1})
-    if number % 20 == 7:
-        store.compact()
 """
 
 

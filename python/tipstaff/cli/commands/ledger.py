@@ -31,9 +31,8 @@ def list_(
 ) -> int:  # fmt: skip
     """List runs, latest last."""
     with opened(directory, url, key_file) as ledger:
-        found = ledger.events(rule_id=rule, task_id=task_id, session_id=session_id)
-    # Runs that were imported follow on later ones in the chain.
-    events = sorted(found, key=lambda event: event.timestamp)[max(0, len(found) - limit) :]
+        found = ledger.events(rule_id=rule, task_id=task_id, session_id=session_id, limit=limit)
+    events = sorted(found, key=lambda event: event.timestamp)  # one that was imported follows on later ones
     if as_json:
         write_json([event.to_dict() for event in events])
         return exits.OK

@@ -4,6 +4,6 @@
 
     observation --similarity (words, Jaccard)--> the candidate that it is evidence for, or a new one
     candidates --gates--> SHADOW -> PROMOTED -> IN_USE -> ARCHIVED, DEMOTED -> SHADOW
-    every change --log (signed, chained, append-only)--> disk
+    every change --store (signed rows)--> the database
     PROMOTED and IN_USE --injection (relevance, token budget, neutralised)--> a section of the prompt
 """

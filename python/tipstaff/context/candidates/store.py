@@ -1,16 +1,37 @@
-"""The candidate store: merges what is observed, moves candidates between states, and keeps all of it on disk."""
+"""The candidate store: merges what is observed, moves candidates between states, and keeps them in the database."""
 
 from __future__ import annotations
 
+import contextlib
+import hmac
 import os
-from collections.abc import Callable, Iterable, Mapping
+import secrets
+import threading
+import time
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, Self
 
+import msgspec
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    bindparam,
+    insert,
+    select,
+    update,
+)
+
 from tipstaff.context.candidates.config import CandidateConfig
-from tipstaff.context.candidates.entries import Supported
-from tipstaff.context.candidates.evaluation import Evaluation
-from tipstaff.context.candidates.gates import look_back, promotion_obstacles, unfit
+from tipstaff.context.candidates.gates import Evaluation, look_back, periods, promotion_obstacles, unfit
 from tipstaff.context.candidates.records import (
     MOVES,
     Candidate,
@@ -21,46 +42,74 @@ from tipstaff.context.candidates.records import (
     Incident,
     microseconds,
 )
-from tipstaff.context.candidates.rows import Row
-from tipstaff.context.candidates.shared_rows import Clock, SharedRows
-from tipstaff.errors import ConfigError
+from tipstaff.context.candidates.rows import Row, Rows
+from tipstaff.errors import ConfigError, StoreDamagedError
+from tipstaff.store.database import Database, Schema, migrate, version_of
 from tipstaff.store.inside import refuse_links_out
+from tipstaff.store.keys import private_key
+from tipstaff.store.state import state_folder
 
-FILE_NAME: Final = "candidates.jsonl"
+FILE_NAME: Final = "ledger.db"
+FORMER_NAME: Final = "candidates.jsonl"
 Observed = CandidateObservation | Mapping[str, Any]
+Clock = Callable[[], datetime | float]
 
-
+_MIN_KEY_BYTES: Final = 16
 _SHOWABLE: Final = frozenset({CandidateState.PROMOTED, CandidateState.IN_USE})
+_NUMBER: Final = BigInteger().with_variant(Integer, "sqlite")
+
+CANDIDATES: Final = Table(
+    "tipstaff_candidates",
+    MetaData(),
+    Column("number", _NUMBER, primary_key=True, autoincrement=False),
+    Column("id", Text, nullable=False, unique=True),
+    Column("revision", BigInteger, nullable=False),
+    Column("body", Text, nullable=False),
+    Column("code", LargeBinary, nullable=False),
+    Index("tipstaff_candidates_revision", "revision"),
+)
+"""One row a candidate, numbered as they appeared. `revision` rises with each change, `body` is empty once the candidate
+was removed, `code` signs the other columns."""
+
+SCHEMA: Final = Schema("candidates", "schema of candidates", (CANDIDATES.create,))
+
+_SINCE: Final = select(CANDIDATES).where(CANDIDATES.c.revision > bindparam("revision"))
+_ADD: Final = insert(CANDIDATES)
+_CHANGE: Final = update(CANDIDATES).where(CANDIDATES.c.number == bindparam("changed"))
+_DECODER: Final = msgspec.json.Decoder(Row)
+_ENCODER: Final = msgspec.json.Encoder()
 
 
 class CandidateStore:
-    """Candidates in a signed, append-only log, shared by any number of threads and processes.
+    """Candidates in a database, shared by any number of threads and processes.
 
-    Every call first takes in what other processes have written since, under a lock that all of them take. What a call
-    has changed is on disk when it returns: at an end by ``kill -9`` nothing of it is lost, and with `sync` nothing at a
-    power cut either (as far as the disk keeps what it says it has flushed).
+    Every call first takes in what other processes have written since. What a call has changed is on disk when it
+    returns: at an end by ``kill -9`` nothing of it is lost, and with `sync` nothing at a power cut either. Each row is
+    signed (HMAC-SHA256); one that was altered is passed over and reported.
 
     Parameters
     ----------
     path
-        The log, or a folder that is to hold it as ``candidates.jsonl``. Made with its folders if it is not there.
-        Beside it are its key, its head, its lock, and ``.set-aside.jsonl`` with what was damaged.
+        A folder, whose ``ledger.db`` is used (the ledger may be in it as well), a SQLite file, or an SQLAlchemy URL.
+        Made with its folders if it is not there. A ``candidates.jsonl`` of an earlier version is set aside.
     config
         Thresholds.
     clock
         Returns the present time (an aware `datetime`, or seconds since 1970); the system's if None.
     key
-        32 bytes to sign with, where they are kept elsewhere; otherwise made at first and kept beside the log.
+        At least 16 random bytes to sign with; the key in the state folder if None.
     sync
         Whether each change is flushed to the disk before the call returns. Several changes in one call
         (`upsert_many`, `evaluate_all`) are flushed once.
 
     Raises
     ------
+    ConfigError
+        If the key is too short, or the one in the state folder may be read by others.
     StoreDamagedError
-        If the key is missing or nothing verifies. The file is left as it is.
+        If no row verifies, or the database is damaged. It is left as it is.
     StoreWriteError
-        If the folder or the log cannot be written, or a link leads it out of the repository.
+        If the folder or the database cannot be written, or a link leads it out of the repository.
     """
 
     def __init__(
@@ -72,56 +121,39 @@ class CandidateStore:
         key: bytes | None = None,
         sync: bool = True,
     ) -> None:
-        if key is not None and len(key) < 16:
-            msg = f"key: expected 16 bytes or more, got {len(key)}"
+        if key is not None and len(key) < _MIN_KEY_BYTES:
+            msg = f"key: expected {_MIN_KEY_BYTES} bytes or more, got {len(key)}"
             raise ConfigError(msg)
-        file = Path(path)
-        if file.is_dir():
-            file /= FILE_NAME
-        refuse_links_out(file)
-        file.parent.mkdir(parents=True, exist_ok=True)
         self.config = config or CandidateConfig()
-        self._shared = SharedRows(file, config=self.config, clock=clock, key=key, sync=sync)
-        self._spans = self._shared.spans
-        with self._shared.turn():
+        self._incidents: dict[object, Incident] = {}
+        url = path if isinstance(path, str) and "://" in path else f"sqlite:///{self._file(Path(path)).absolute()}"
+        self._database = Database(url, durable=sync)
+        # The state folder's key signs other things too; no signature can pass for another's.
+        self._key = hmac.digest(key or private_key(state_folder()), b"tipstaff-candidates-1", "sha256")
+        self._spans = periods(self.config)
+        self._clock = clock
+        self._guard = threading.RLock()
+        self._process = os.getpid()
+        self._forget()
+        with self._database.reading() as connection:
+            version = version_of(connection, SCHEMA)
+        if version < SCHEMA.version:
+            with self._database.writing() as connection:
+                migrate(connection, SCHEMA)
+        with self._reading():
             pass
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
     @property
-    def path(self) -> Path:
-        """The log."""
-        return self._shared.log.path
+    def path(self) -> Path | None:
+        """The database's file; None where it is no file."""
+        return self._database.path
 
     @property
     def incidents(self) -> tuple[Incident, ...]:
-        """What was found not to be as the store left it, when the log was last read from its beginning and since."""
-        return tuple(self._shared.log.incidents)
-
-    @property
-    def anchor(self) -> str:
-        """How far the log goes; kept elsewhere, `has_reached` tells later whether the log was put back."""
-        with self._shared.turn():
-            return self._shared.log.head.text
-
-    def has_reached(self, anchor: str) -> bool:
-        """Return whether the log is the one of an anchor and goes at least as far.
-
-        Raises
-        ------
-        ConfigError
-            If it is no anchor.
-        """
-        name, _, rest = anchor.partition(":")
-        number, _, mac = rest.partition(":")
-        if not number.isdecimal() or not mac:
-            msg = f"anchor: expected what `CandidateStore.anchor` once returned, got {anchor!r}"
-            raise ConfigError(msg)
-        with self._shared.turn():
-            head = self._shared.log.head
-            if head.number == int(number):
-                return head.text == anchor
-            return head.log == name and head.number > int(number)
+        """What was found not to be as the store left it."""
+        return tuple(self._incidents.values())
 
     def candidates(self, *states: CandidateState | str) -> tuple[Candidate, ...]:
         """Return the candidates in these states (in any, if none is named), in the order in which they appeared.
@@ -129,31 +161,31 @@ class CandidateStore:
         Scores are those of this moment; candidates past their retention are left out.
         """
         wanted = {CandidateState(state) for state in states}
-        with self._shared.turn() as now_us:
+        with self._reading() as now_us:
             oldest = now_us - self._spans.retention
             return tuple(
                 row.record(now_us, self._spans)
-                for row in self._shared.rows
+                for row in self._rows
                 if row.last_us >= oldest and (not wanted or row.state in wanted)
             )
 
     def candidate(self, candidate_id: str) -> Candidate | None:
         """Return one candidate, None where there is none of this id."""
-        with self._shared.turn() as now_us:
-            row = self._shared.rows.get(candidate_id)
+        with self._reading() as now_us:
+            row = self._rows.get(candidate_id)
             return None if row is None else row.record(now_us, self._spans)
 
     def obstacles(self, candidate_id: str) -> tuple[str, ...]:
         """Return why a candidate would not be promoted now, in words; empty where it would be."""
-        with self._shared.turn() as now_us:
-            row = self._shared.row(candidate_id)
+        with self._reading() as now_us:
+            row = self._row(candidate_id)
             seen = look_back(row, now_us, self.config, self._spans)
             return tuple(promotion_obstacles(row, seen, now_us, self.config, self._spans))
 
     def promoted(self) -> tuple[list[Row], Callable[[Row], tuple[Candidate, str]]]:
-        """Return what is PROMOTED or IN_USE as rows, and what judges one at this moment, as `injectable` does all."""
-        with self._shared.turn() as now_us:
-            rows = [row for row in self._shared.rows if row.state in _SHOWABLE]
+        """Return what is PROMOTED or IN_USE as rows, and what gives one with why it is not to be shown now, if so."""
+        with self._reading() as now_us:
+            rows = [row for row in self._rows if row.state in _SHOWABLE]
 
         def judge(row: Row) -> tuple[Candidate, str]:
             return row.record(now_us, self._spans), unfit(row, now_us, self.config, self._spans)
@@ -161,9 +193,12 @@ class CandidateStore:
         return rows, judge
 
     def verify(self) -> tuple[Incident, ...]:
-        """Read the whole log again and return what is not as the store left it; empty where all is well."""
-        self._shared.read_anew()
-        return self.incidents
+        """Read every row again and return what is not as the store left it; empty where all is well."""
+        with self._guard:
+            self._incidents.clear()
+            self._forget()
+            with self._reading():
+                return self.incidents
 
     # -- changing -----------------------------------------------------------------------------------------------------
 
@@ -193,28 +228,17 @@ class CandidateStore:
         return self.upsert_many((observation,))[0]
 
     def upsert_many(self, observations: Iterable[Observed]) -> tuple[Candidate, ...]:
-        """Take in several observations in order, written in one piece and flushed once; returns one candidate for each.
-
-        Raises
-        ------
-        ConfigError, StoreWriteError
-            As `upsert`; then none of them is taken in.
-        """
+        """Take in several observations in order, all or none; returns one candidate for each. Raises as `upsert`."""
         checked = [CandidateObservation.of(given, longest=self.config.max_content_chars) for given in observations]
-        with self._shared.turn() as now_us:
-            # The times are read before anything changes: they may turn out not to be usable.
-            times = [
-                (
-                    # Nothing was observed in the future; a clock that is ahead would keep its evidence fresh for ever.
-                    now_us
-                    if found.occurred_at is None
-                    else min(now_us, microseconds(found.occurred_at, "occurred_at")),
-                    None if found.cooldown_until is None else microseconds(found.cooldown_until, "cooldown_until"),
-                )
-                for found in checked
-            ]
-            with self._shared.change() as entries:
-                rows = [self._shared.observe(found, *when, entries) for found, when in zip(checked, times, strict=True)]
+        with self._changing() as (now_us, changed):
+            rows: list[Row] = []
+            for found in checked:
+                # Nothing was observed in the future; a clock that is ahead would keep its evidence fresh for ever.
+                at = now_us if found.occurred_at is None else microseconds(found.occurred_at, "occurred_at")
+                until = None if found.cooldown_until is None else microseconds(found.cooldown_until, "cooldown_until")
+                row = self._rows.observe(found, min(now_us, at), until, self._spans.merge, self._new_id())
+                rows.append(row)
+                changed[row.id] = None
             return tuple(row.record(now_us, self._spans) for row in rows)
 
     def record_outcome(
@@ -234,48 +258,37 @@ class CandidateStore:
         ConfigError
             If there is no such candidate.
         """
-        config = self.config
-        checked = CandidateObservation.of(
-            {"content": "-", "source_ref": source_ref, "note": note}, longest=config.max_content_chars
-        )
-        with self._shared.turn() as now_us:
-            row = self._shared.row(candidate_id)
+        given = {"content": "-", "source_ref": source_ref, "note": note}
+        checked = CandidateObservation.of(given, longest=self.config.max_content_chars)
+        with self._changing() as (now_us, changed):
+            row = self._row(candidate_id)
             event = Evidence(
-                now_us,
-                int(success),
-                int(not success),
-                checked.source_ref,
-                severe_failure,
-                correction_conflict,
+                now_us, int(success), int(not success), checked.source_ref, severe_failure, correction_conflict,
                 checked.note,
-            )
-            score = row.score + (config.success_step if success else -config.failure_step)
-            entry = Supported(id=row.id, score=min(1.0, max(0.0, score)), event=event)
-            with self._shared.change() as entries:
-                self._shared.take(entry, entries)
+            )  # fmt: skip
+            step = self.config.success_step if success else -self.config.failure_step
+            self._rows.support(row, event, min(1.0, max(0.0, row.score + step)))
+            changed[row.id] = None
             return row.record(now_us, self._spans)
 
     def mark_used(self, candidate_ids: Iterable[str]) -> tuple[CandidateTransition, ...]:
         """Note that candidates were put into a prompt: those that are PROMOTED become IN_USE."""
-        with self._shared.turn() as now_us:
+        with self._changing() as (now_us, changed):
             evaluation = Evaluation(self.config, self._spans, now_us)
-            for candidate_id in candidate_ids:
-                row = self._shared.rows.get(candidate_id)
+            for row in map(self._rows.get, candidate_ids):
                 if row is not None and row.state is CandidateState.PROMOTED:
                     evaluation.move(row, CandidateState.IN_USE, "USED", "was put into a prompt")
-            return self._shared.write(evaluation)
+            return self._moved(evaluation, now_us, changed)
 
     def evaluate_all(self) -> tuple[CandidateTransition, ...]:
         """Move every candidate to where the gates put it now, and remove those past their retention.
 
         Linear in the number of candidates. Returns what changed, in the order of the candidates.
         """
-        with self._shared.turn() as now_us:
+        with self._changing() as (now_us, changed):
             evaluation = Evaluation(self.config, self._spans, now_us)
-            evaluation.run(self._shared.rows)
-            found = self._shared.write(evaluation)
-            self._shared.compact_if_worth(now_us)
-            return found
+            evaluation.run(self._rows)
+            return self._moved(evaluation, now_us, changed)
 
     def transition(
         self, candidate_id: str, to: CandidateState | str, reason: str = "", *, force: bool = False
@@ -289,7 +302,7 @@ class CandidateStore:
         to
             A state that may follow its own.
         reason
-            Kept in the log.
+            Returned with the transition.
         force
             Whether to promote although gates forbid it.
 
@@ -299,40 +312,172 @@ class CandidateStore:
             If there is no such candidate, the state may not follow, or a gate forbids it.
         """
         state = CandidateState(to)
-        with self._shared.turn() as now_us:
-            row = self._shared.row(candidate_id)
+        with self._changing() as (now_us, changed):
+            row = self._row(candidate_id)
             if state not in MOVES[row.state]:
                 allowed = ", ".join(MOVES[row.state]) or "nothing"
                 msg = f"candidate {candidate_id} is {row.state}, which {allowed} may follow, not {state}"
                 raise ConfigError(msg)
-            evaluation = Evaluation(self.config, self._spans, now_us)
             if state is CandidateState.PROMOTED and not force:
                 seen = look_back(row, now_us, self.config, self._spans)
                 obstacle = next(promotion_obstacles(row, seen, now_us, self.config, self._spans), "")
                 if obstacle:
                     msg = f"candidate {candidate_id} may not be promoted: {obstacle}"
                     raise ConfigError(msg)
+            evaluation = Evaluation(self.config, self._spans, now_us)
             code = "MANUAL_FORCE" if force else "MANUAL_TRANSITION"
             evaluation.move(row, state, code, reason or "moved by hand", by="manual")
-            return self._shared.write(evaluation)[0]
-
-    def compact(self) -> None:
-        """Write the log again with one entry for each candidate; who reads meanwhile finds the old or the new one.
-
-        Raises
-        ------
-        StoreWriteError
-            If it could not be written, or damaged lines could not be set aside before; then nothing has changed.
-        """
-        with self._shared.turn() as now_us:
-            self._shared.compact(now_us)
+            return self._moved(evaluation, now_us, changed)[0]
 
     def close(self) -> None:
-        """Close the files. A store that is used again opens them again."""
-        self._shared.close()
+        """Close the connections. A store that is used again opens them again."""
+        self._database.close()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    # -- rows ---------------------------------------------------------------------------------------------------------
+
+    def _file(self, path: Path) -> Path:
+        """Return the database's file; a log that an earlier version kept in its place is set aside."""
+        is_folder = path.is_dir() or not (path.exists() or path.suffix)
+        file = path / FILE_NAME if is_folder else path.with_suffix(".db") if path.suffix == ".jsonl" else path
+        refuse_links_out(file)
+        for former in {file.parent / FORMER_NAME, path}:
+            with contextlib.suppress(OSError):
+                if former.is_file() and former.read_bytes()[:8] == b'{"mac":"':
+                    kept = former.with_name(former.name + ".former")
+                    former.replace(kept)
+                    detail = f"{former}: candidates of an earlier version, set aside in {kept.name} and not used"
+                    self._incidents[former] = Incident(kind="former", detail=detail)
+        return file
+
+    @contextlib.contextmanager
+    def _reading(self) -> Generator[int]:
+        """Take in what others wrote, and give the time in microseconds."""
+        with self._alone(), self._database.reading() as connection:
+            self._take_in(connection)
+            yield self._now_us()
+
+    @contextlib.contextmanager
+    def _changing(self) -> Generator[tuple[int, dict[str, None]]]:
+        """As `_reading`, and write the candidates whose ids are among the keys at the end, or change nothing."""
+        changed: dict[str, None] = {}
+        with self._alone():
+            try:
+                with self._database.writing() as connection:
+                    self._take_in(connection)
+                    yield self._now_us(), changed
+                    if changed:
+                        self._write(connection, changed)
+            except BaseException:
+                if changed:
+                    self._forget()
+                raise
+
+    def _alone(self) -> contextlib.AbstractContextManager[Any]:
+        if os.getpid() != self._process:  # another thread of the parent may have held it
+            self._process, self._guard = os.getpid(), threading.RLock()
+        return self._guard
+
+    def _forget(self) -> None:
+        self._rows = Rows(self.config)
+        self._numbers: dict[str, int] = {}
+        self._revision = self._last_number = 0
+
+    def _take_in(self, connection: Connection) -> None:
+        # Not ordered by the database, which would read all rows in that order.
+        found = sorted(connection.execute(_SINCE, {"revision": self._revision}).all())
+        if found:
+            try:
+                self._take_rows(found)
+            except BaseException:
+                self._forget()  # what was read in part is read again
+                raise
+
+    def _take_rows(self, found: Sequence[Any]) -> None:
+        newest, verified = self._revision, 0
+        for number, candidate_id, revision, body, code in found:
+            self._last_number = max(self._last_number, number)
+            row = self._checked(number, candidate_id, revision, body, code)
+            if row is None:
+                detail = f"candidate {candidate_id!r} does not verify; it is passed over"
+                self._incidents.setdefault((number, body), Incident(kind="tampered", detail=detail))
+                self._rows.remove(candidate_id)
+                continue
+            verified += 1
+            newest = max(newest, revision)
+            self._numbers[candidate_id] = number
+            if body:
+                self._rows.put(row)
+            else:
+                self._rows.remove(candidate_id)
+        if not verified and not self._revision:
+            raise StoreDamagedError(
+                f"{self._database.where}: none of its candidates verifies: they are damaged, or signed with another "
+                "key; restore one of them, or move the file away (nothing was changed)"
+            )
+        self._revision = newest
+
+    def _checked(self, number: int, candidate_id: str, revision: int, body: str, code: bytes) -> Row | None:
+        """Return a row that verifies, an empty one for a candidate that was removed; else None."""
+        try:
+            if not hmac.compare_digest(bytes(code), self._code(number, candidate_id, revision, body)):
+                return None
+            return _DECODER.decode(body) if body else _REMOVED
+        except (msgspec.MsgspecError, TypeError, AttributeError):
+            return None
+
+    def _write(self, connection: Connection, changed: dict[str, None]) -> None:
+        self._revision += 1
+        added: list[dict[str, Any]] = []
+        altered: list[dict[str, Any]] = []
+        for candidate_id in changed:
+            number = self._numbers.get(candidate_id)
+            values = added if number is None else altered
+            if number is None:
+                number = self._last_number = self._last_number + 1
+                self._numbers[candidate_id] = number
+            row = self._rows.get(candidate_id)
+            body = "" if row is None else _ENCODER.encode(row).decode()
+            code = self._code(number, candidate_id, self._revision, body)
+            columns = {"number": number, "id": candidate_id, "revision": self._revision, "body": body, "code": code}
+            values.append(columns if values is added else {"changed": number, **columns})
+        if added:
+            connection.execute(_ADD, added)
+        if altered:
+            connection.execute(_CHANGE, altered)
+
+    def _code(self, number: int, candidate_id: str, revision: int, body: str) -> bytes:
+        return hmac.digest(self._key, f"{number}\n{candidate_id}\n{revision}\n{body}".encode(), "sha256")
+
+    def _moved(self, evaluation: Evaluation, now_us: int, changed: dict[str, None]) -> tuple[CandidateTransition, ...]:
+        for one in evaluation.transitions:
+            changed[one.candidate_id] = None
+            if one.to_state is None:
+                self._rows.remove(one.candidate_id)
+                continue
+            row = self._row(one.candidate_id)
+            row.move(one.to_state, now_us, one.cooldown_until and microseconds(one.cooldown_until, "cooldown_until"))
+            if row.state is CandidateState.ARCHIVED:
+                self._rows.unindex(row)
+        return tuple(evaluation.transitions)
+
+    def _row(self, candidate_id: str) -> Row:
+        row = self._rows.get(candidate_id)
+        if row is None:
+            msg = f"there is no candidate {candidate_id!r}"
+            raise ConfigError(msg)
+        return row
+
+    def _new_id(self) -> str:
+        return f"cand-{secrets.token_hex(8)}"
+
+    def _now_us(self) -> int:
+        return time.time_ns() // 1000 if self._clock is None else microseconds(self._clock(), "clock")
+
+
+_REMOVED: Final = Row("", "", "", "", "", (), CandidateState.ARCHIVED, 0.0, 0, 0, 0, 0, 0, 0, [], [])

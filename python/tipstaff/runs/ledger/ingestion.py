@@ -25,11 +25,10 @@ from typing import Any, Final, NamedTuple
 import msgspec
 from sqlalchemy import Connection, delete, insert, select, update
 
-from tipstaff.errors import LedgerWriteError, SourceError, SourceNotFoundError
+from tipstaff.errors import SourceError, SourceNotFoundError, StoreWriteError
 from tipstaff.model import Record
 from tipstaff.runs.events import canonical_json, without_controls
-from tipstaff.runs.ledger.chain import body_digest
-from tipstaff.runs.ledger.entries import Entry
+from tipstaff.runs.ledger.chain import Entry, body_digest
 from tipstaff.runs.ledger.ledger import Ledger
 from tipstaff.runs.ledger.schema import SET_ASIDE, SPOOL_FILES
 from tipstaff.runs.ledger.writing import Waiting, known_entries
@@ -109,7 +108,7 @@ def ingest(ledger: Ledger, spool: Path, repository: Path | None = None) -> Inges
 
     Raises
     ------
-    LedgerWriteError
+    StoreWriteError
         The ledger or the spool's folder cannot be written; what was not taken in is taken in the next time.
     """
     _rename(spool)
@@ -161,7 +160,7 @@ def _rename(spool: Path) -> None:
     except FileNotFoundError:
         return  # there is none, or another ingester was first
     except OSError as error:
-        raise LedgerWriteError(error.errno, f"the spool cannot be renamed: {error.strerror}", str(spool)) from error
+        raise StoreWriteError(error.errno, f"the spool cannot be renamed: {error.strerror}", str(spool)) from error
 
 
 def _belongs_to(repository: Path | None) -> Callable[[str], bool]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import contextlib
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from itertools import islice
+from operator import itemgetter
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -10,21 +13,19 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import msgspec
 from sqlalchemy import Select, func, insert, select
 
-from tipstaff.errors import LedgerError, SourceNotFoundError
+from tipstaff.errors import LedgerError, SourceError, SourceNotFoundError, StoreDamagedError
 from tipstaff.runs.events import RunEvent, canonical_json
 from tipstaff.runs.ledger import chain
-from tipstaff.runs.ledger.chain import GENESIS, Head, VerifyReport
-from tipstaff.runs.ledger.database import MAKERS, Database
-from tipstaff.runs.ledger.entries import Entry, entry_of
-from tipstaff.runs.ledger.schema import ABOUT, ENTRIES, HEAD, SCHEMA_VERSION, migrate, version_of
+from tipstaff.runs.ledger.chain import GENESIS, Entry, Head, VerifyReport, entry_of
+from tipstaff.runs.ledger.schema import ENTRIES, HEAD, SCHEMA
 from tipstaff.runs.ledger.writing import ChainWriter
+from tipstaff.store.database import DEFAULT_URL, Database, fact, migrate, put_fact, version_of
 
 if TYPE_CHECKING:
     from tipstaff.runs.ledger.ingestion import IngestReport
 
-DEFAULT_URL: Final = "sqlite:///.tipstaff/ledger.db"
 _STREAM_ROWS: Final = 5_000
-_KEY: Final = select(ABOUT.c.value).where(ABOUT.c.name == "key")
+_MAKERS: Final = "; `tipstaff run start`, `ledger ingest` and `ledger import` make one"
 
 
 class Ledger:
@@ -52,7 +53,7 @@ class Ledger:
         There is no ledger, and none is to be made.
     LedgerError
         The database is of another kind, of a newer version, or was signed with another key.
-    LedgerWriteError
+    StoreWriteError
         The database cannot be made.
 
     Examples
@@ -87,7 +88,7 @@ class Ledger:
         ------
         LedgerError
             Another event has this id, or the head was tampered with.
-        LedgerWriteError
+        StoreWriteError
             It could not be written; it is not recorded.
         """
         return self.writer.append([entry_of(event)])[0]
@@ -140,17 +141,18 @@ class Ledger:
         after
             Only entries after this number of the chain.
         limit
-            Only the latest so many.
+            Only so many, those that began last.
         """
-        found = [
-            event
-            for event in self.iter_events(task_id=task_id, session_id=session_id, since=since, until=until, after=after)
+        wanted = (
+            (seq, event)
+            for seq, event in self._runs(task_id, session_id, since, until, after, latest_first=limit is not None)
             if (agent_id is None or event.agent_id == agent_id)
             and (intent is None or event.intent == intent)
             and (guidance_hash is None or event.guidance_hash == guidance_hash)
             and (rule_id is None or _names(event, rule_id))
-        ]
-        return tuple(found if limit is None else found[max(0, len(found) - limit) :])
+        )
+        with contextlib.closing(wanted):
+            return tuple(event for _, event in sorted(islice(wanted, limit), key=itemgetter(0)))
 
     def event(self, event_id: str) -> RunEvent | None:
         """Return the run with an id, or None."""
@@ -168,16 +170,30 @@ class Ledger:
         until: int | None = None,
         after: int | None = None,
     ) -> Iterator[RunEvent]:
-        """Yield runs one by one, without holding them all."""
-        for body in self._bodies("run", task_id, session_id, since, until, after):
-            yield RunEvent.from_json(body)
+        """Yield runs one by one, without holding them all.
+
+        Raises
+        ------
+        StoreDamagedError
+            One cannot be read.
+        """
+        for _, event in self._runs(task_id, session_id, since, until, after):
+            yield event
 
     def records(
         self, kind: str, *, session_id: str | None = None, since: int | None = None, until: int | None = None
     ) -> Iterator[dict[str, Any]]:
         """Yield the bodies of entries of another kind: ``verdict``, ``change``, ``retention``."""
-        for body in self._bodies(kind, None, session_id, since, until, None):
-            yield msgspec.json.decode(body)
+        for seq, body in self._bodies(kind, None, session_id, since, until, None):
+            with self._readable(seq):
+                record = msgspec.json.decode(body)
+            yield record
+
+    def _runs(self, *wanted: Any, latest_first: bool = False) -> Generator[tuple[int, RunEvent]]:
+        for seq, body in self._bodies("run", *wanted, latest_first=latest_first):
+            with self._readable(seq):
+                event = RunEvent.from_json(body)
+            yield seq, event
 
     def _bodies(
         self,
@@ -187,8 +203,11 @@ class Ledger:
         since: int | None,
         until: int | None,
         after: int | None,
-    ) -> Iterator[str]:
-        query: Select[Any] = select(ENTRIES.c.body).where(ENTRIES.c.kind == kind).order_by(ENTRIES.c.seq)
+        *,
+        latest_first: bool = False,
+    ) -> Iterator[tuple[int, str]]:
+        query: Select[Any] = select(ENTRIES.c.seq, ENTRIES.c.body).where(ENTRIES.c.kind == kind)
+        query = query.order_by(*([ENTRIES.c.at.desc(), ENTRIES.c.seq.desc()] if latest_first else [ENTRIES.c.seq]))
         for column, value in ((ENTRIES.c.task_id, task_id), (ENTRIES.c.session_id, session_id)):
             if value is not None:
                 query = query.where(column == value)
@@ -200,10 +219,18 @@ class Ledger:
             query = query.where(ENTRIES.c.seq > after)
         with (
             self.database.reading() as connection,
-            connection.execution_options(yield_per=_STREAM_ROWS).execute(query) as rows,
+            connection.execution_options(stream_results=True, max_row_buffer=_STREAM_ROWS).execute(query) as rows,
         ):
             for row in rows:
-                yield row[0]
+                yield row.seq, row.body
+
+    @contextlib.contextmanager
+    def _readable(self, seq: int) -> Generator[None]:
+        try:
+            yield
+        except (msgspec.MsgspecError, LedgerError, SourceError) as error:
+            message = f"{self.database.where}: entry {seq} is damaged; `tipstaff ledger verify` says what else is"
+            raise StoreDamagedError(message) from error
 
     # -- the chain -----------------------------------------------------------------------------------------------------
 
@@ -278,17 +305,19 @@ class Ledger:
         # What is there already is opened without a writer's lock: a ledger that nobody may write can be read.
         if not create or self.database.exists():
             with self.database.reading() as connection:
-                version = version_of(connection)
-                known = connection.execute(_KEY).scalar_one_or_none() if version == SCHEMA_VERSION else None
+                version = version_of(connection, SCHEMA)
+                known = fact(connection, "key") if version else None
             if not version and not create:
-                raise SourceNotFoundError(f"{self.database.where}: there is no ledger in this database{MAKERS}")
+                raise SourceNotFoundError(f"{self.database.where}: there is no ledger in this database{_MAKERS}")
+            if version < SCHEMA.version and create:
+                known = None
         if known is None:
             with self.database.writing() as connection:
-                migrate(connection)
-                known = connection.execute(_KEY).scalar_one_or_none()
+                migrate(connection, SCHEMA)
+                known = fact(connection, "key")
                 if known is None:
                     head = Head(0, GENESIS, 0, GENESIS)
-                    connection.execute(insert(ABOUT).values(name="key", value=name))
+                    put_fact(connection, "key", name)
                     seal = chain.seal_of(self._key, head)
                     connection.execute(insert(HEAD).values(one=1, **head._asdict(), seal=seal))
         if known not in {None, name}:

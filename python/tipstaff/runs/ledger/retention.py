@@ -14,10 +14,11 @@ from sqlalchemy import ColumnElement, Connection, LargeBinary, cast, delete, fun
 
 from tipstaff.errors import ConfigError
 from tipstaff.runs.events import canonical_json
-from tipstaff.runs.ledger.entries import Entry
+from tipstaff.runs.ledger.chain import Entry, Head
 from tipstaff.runs.ledger.ledger import Ledger
 from tipstaff.runs.ledger.schema import ENTRIES
 from tipstaff.runs.ledger.writing import Waiting
+from tipstaff.store.database import Database
 
 
 def prune(
@@ -35,7 +36,7 @@ def prune(
     ledger
         The ledger.
     max_age_ms, max_entries, max_bytes
-        Age of the oldest entry; number of entries; bytes of their bodies in UTF-8. None is no limit.
+        Age of the oldest entry; number of entries; bytes of the database's file. None is no limit.
     now
         Milliseconds since 1970; the clock's if None.
 
@@ -54,7 +55,7 @@ def prune(
         if max_age_ms is not None:
             cut = max(cut, _first(connection, ENTRIES.c.at >= at - max_age_ms, head.seq + 1) - 1)
         if max_bytes is not None:
-            cut = max(cut, _cut_by_size(connection, max_bytes, head.base_seq))
+            cut = max(cut, _cut_by_size(connection, max_bytes, head, ledger.database))
         if cut <= head.base_seq:
             return 0
         code = bytes(connection.execute(select(ENTRIES.c.code).where(ENTRIES.c.seq == cut)).scalar_one())
@@ -67,6 +68,7 @@ def prune(
         ledger.writer.write_within(connection, [waiting])
         if waiting.error is not None:
             raise waiting.error
+    ledger.database.shrink()
     return removed
 
 
@@ -75,17 +77,26 @@ def _first(connection: Connection, condition: ColumnElement[Any], otherwise: int
     return otherwise if found is None else int(found)
 
 
-def _cut_by_size(connection: Connection, max_bytes: int, base: int) -> int:
+def _cut_by_size(connection: Connection, max_bytes: int, head: Head, database: Database) -> int:
+    """Return up to which entry all must go, each taking its body and its share of the file's other bytes."""
     body = ENTRIES.c.body
     is_sqlite = connection.dialect.name == "sqlite"  # whose older versions know no octet_length
     size = func.length(cast(body, LargeBinary)) if is_sqlite else func.octet_length(body)
-    room = max_bytes
+    count = max(1, head.seq - head.base_seq)
+    bodies = int(connection.execute(select(func.coalesce(func.sum(size), 0))).scalar_one())
+    if database.path is not None:
+        whole = database.size
+    else:
+        named = func.pg_total_relation_size(ENTRIES.name)
+        whole = bodies if is_sqlite else int(connection.execute(select(named)).scalar_one())
+    share = max(0, whole - bodies) / count
+    room = float(max_bytes)
     with connection.execute(select(ENTRIES.c.seq, size).order_by(ENTRIES.c.seq.desc())) as rows:
         for seq, bytes_ in rows:
-            room -= bytes_
+            room -= bytes_ + share
             if room < 0:
                 return int(seq)
-    return base
+    return head.base_seq
 
 
 def _check_limits(**limits: int | None) -> None:

@@ -1,11 +1,7 @@
-"""Tables of a ledger, and the steps from one version of them to the next.
-
-Raises `LedgerError` for a database of a newer version; each step runs in the transaction that records it.
-"""
+"""The tables of a ledger, and the steps from one version of them to the next."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
 from sqlalchemy import (
@@ -19,23 +15,12 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
-    insert,
-    inspect,
-    select,
-    update,
+    text,
 )
 
-from tipstaff.errors import LedgerError
+from tipstaff.store.database import Schema
 
 METADATA: Final = MetaData()
-
-ABOUT: Final = Table(
-    "tipstaff_about",
-    METADATA,
-    Column("name", Text, primary_key=True),
-    Column("value", Text, nullable=False),
-)
-"""Version of the schema, name of the key."""
 
 ENTRIES: Final = Table(
     "tipstaff_entries",
@@ -52,7 +37,6 @@ ENTRIES: Final = Table(
 )
 """The chain: one row an entry; `kind` is ``run``, ``verdict``, ``change`` or ``retention``."""
 
-BY_TIME: Final = Index("tipstaff_entries_at", ENTRIES.c.at)
 BY_TASK: Final = Index("tipstaff_entries_task", ENTRIES.c.task_id)
 BY_SESSION: Final = Index("tipstaff_entries_session", ENTRIES.c.session_id)
 
@@ -89,7 +73,7 @@ SET_ASIDE: Final = Table(
 
 
 def _first(connection: Connection) -> None:
-    for table in (ABOUT, ENTRIES, HEAD):
+    for table in (ENTRIES, HEAD):
         table.create(connection)
 
 
@@ -98,38 +82,9 @@ def _spool(connection: Connection) -> None:
         table.create(connection)
 
 
-MIGRATIONS: Final[tuple[Callable[[Connection], None], ...]] = (_first, _spool)
-"""Step ``n`` leads from version ``n`` to ``n + 1``; never change one that was released, append another."""
-
-SCHEMA_VERSION: Final = len(MIGRATIONS)
-
-
-def version_of(connection: Connection) -> int:
-    """Return the version of the tables that are there, 0 where there are none."""
-    if not inspect(connection).has_table(ABOUT.name):
-        return 0
-    found = connection.execute(select(ABOUT.c.value).where(ABOUT.c.name == "schema")).scalar_one()
-    return int(found)
+def _kinds(connection: Connection) -> None:
+    connection.execute(text("CREATE INDEX tipstaff_entries_kind ON tipstaff_entries (kind, at)"))
+    connection.execute(text("DROP INDEX IF EXISTS tipstaff_entries_at"))
 
 
-def migrate(connection: Connection, *, to: int = SCHEMA_VERSION) -> None:
-    """Bring the tables to a version, inside the caller's transaction.
-
-    Raises
-    ------
-    LedgerError
-        They are newer than this program knows.
-    """
-    version = version_of(connection)
-    if version > SCHEMA_VERSION:
-        raise LedgerError(
-            f"the ledger has schema version {version}, this program supports {SCHEMA_VERSION}: use a newer tipstaff"
-        )
-    if version >= to:
-        return
-    for step in MIGRATIONS[version:to]:
-        step(connection)
-    if version == 0:
-        connection.execute(insert(ABOUT).values(name="schema", value=str(to)))
-    else:
-        connection.execute(update(ABOUT).where(ABOUT.c.name == "schema").values(value=str(to)))
+SCHEMA: Final = Schema("ledger", "schema", (_first, _spool, _kinds))

@@ -10,7 +10,8 @@ from sqlalchemy import ColumnElement, Connection, LargeBinary, Text, cast, func,
 
 from tipstaff.runs.ledger import chain
 from tipstaff.runs.ledger.chain import Head, VerifyReport
-from tipstaff.runs.ledger.schema import ABOUT, ENTRIES, HEAD
+from tipstaff.runs.ledger.schema import ENTRIES, HEAD
+from tipstaff.store.database import fact
 
 _ROWS: Final = 10_000
 
@@ -27,8 +28,7 @@ def verify(connection: Connection, key: bytes, anchor: tuple[int, bytes] | None)
     anchor
         Number and code that the chain once ended with.
     """
-    name = connection.execute(select(ABOUT.c.value).where(ABOUT.c.name == "key")).scalar_one_or_none()
-    if name != chain.key_name(key):
+    if fact(connection, "key") != chain.key_name(key):
         return VerifyReport(False, 0, None, "the name of the key was changed")
     rows = connection.execute(select(HEAD)).all()
     if len(rows) != 1:
@@ -40,19 +40,13 @@ def verify(connection: Connection, key: bytes, anchor: tuple[int, bytes] | None)
     seq, code, at_anchor = head.base_seq, head.base_code, None
     if anchor is not None and anchor[0] == seq:
         at_anchor = code
-    new_inner, new_outer = chain.states(key)
     with contextlib.closing(_parts(connection)) as parts:
         for part in parts:
             for number, text, stored in part:
                 seq += 1
                 if number != seq:
                     return VerifyReport(False, seq - 1 - head.base_seq, seq, _gap(seq, number))
-                # As `chain.coder`, without a call for each entry.
-                inner = new_inner()
-                inner.update(code + text if isinstance(text, bytes) else b"")
-                outer = new_outer()
-                outer.update(inner.digest())
-                code = outer.digest()
+                code = chain.code_of(key, code, text if isinstance(text, bytes) else b"")
                 if code != stored:
                     return VerifyReport(
                         False, seq - 1 - head.base_seq, seq, f"entry {seq} does not have the content that was signed"

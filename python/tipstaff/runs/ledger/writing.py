@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any, Final, cast
 
 from sqlalchemy import Connection, bindparam, insert, select, update
@@ -12,11 +12,9 @@ from sqlalchemy import Connection, bindparam, insert, select, update
 from tipstaff.errors import LedgerError
 from tipstaff.runs.events import RunEvent
 from tipstaff.runs.ledger import chain
-from tipstaff.runs.ledger.chain import Head
-from tipstaff.runs.ledger.database import Database
-from tipstaff.runs.ledger.entries import Entry
-from tipstaff.runs.ledger.groups import Group
+from tipstaff.runs.ledger.chain import Entry, Head
 from tipstaff.runs.ledger.schema import ENTRIES, HEAD
+from tipstaff.store.database import Database
 
 _CHUNK: Final = 500
 _WRITE_ROWS: Final = 5_000
@@ -53,10 +51,10 @@ class ChainWriter:
     def __init__(self, database: Database, key: bytes) -> None:
         self._database = database
         self._key = key
-        self._code = chain.coder(key)
-        # An entry of a writer that flushes must not be recorded by one that does not.
-        path = database.path if database.durable else None
-        self._group = None if path is None else Group(Path(f"{path}.group"), key)
+        self._begin()
+
+    def _begin(self) -> None:
+        self._process = os.getpid()
         self._queue: list[Waiting] = []
         self._queue_lock = threading.Lock()
         self._write_lock = threading.Lock()
@@ -68,11 +66,13 @@ class ChainWriter:
         ------
         LedgerError
             Another entry has one of the ids, or the head was tampered with.
-        LedgerWriteError
+        StoreWriteError
             They could not be written.
         """
         if not entries:
             return []
+        if os.getpid() != self._process:
+            self._begin()  # threads of the parent process may have held the locks
         mine = Waiting(entries)
         with self._queue_lock:
             self._queue.append(mine)
@@ -81,7 +81,8 @@ class ChainWriter:
                 with self._queue_lock:
                     together, self._queue = self._queue, []
                 try:
-                    self._write(together)
+                    with self._database.writing() as connection:
+                        self.write_within(connection, together)
                 except BaseException as error:  # noqa: BLE001 - each caller that waits gets it
                     for one in together:
                         if one.error is None:
@@ -89,36 +90,6 @@ class ChainWriter:
         if mine.error is not None:
             raise mine.error
         return cast("list[int]", mine.numbers)
-
-    def _write(self, together: list[Waiting]) -> None:
-        """Record what callers of this process wait for, alone or with writers of other processes."""
-        group = self._group
-        if group is None:
-            with self._database.writing() as connection:
-                self.write_within(connection, together)
-            return
-        if group.join([entry for one in together for entry in one.entries]) and self._are_recorded(together):
-            return
-        try:
-            with self._database.writing(group.lead) as connection:
-                self.write_within(connection, [*together, *map(Waiting, group.take())])
-        finally:
-            group.release()
-
-    def _are_recorded(self, waiting: list[Waiting]) -> bool:
-        with self._database.reading() as connection:
-            for one in waiting:
-                known = known_entries(connection, one.entries)
-                if any(entry.event_id not in known for entry in one.entries):
-                    return False
-                try:
-                    for entry in one.entries:
-                        _check_same(entry, known[entry.event_id][1])
-                except LedgerError as error:
-                    one.error = error
-                    continue
-                one.numbers = [known[entry.event_id][0] for entry in one.entries]
-        return True
 
     def write_within(self, connection: Connection, waiting: Iterable[Waiting]) -> None:
         """Add entries to the chain inside a transaction that writes; an entry's own error is kept beside it."""
@@ -139,7 +110,7 @@ class ChainWriter:
                         numbers.append(former[0])
                         continue
                     at_seq += 1
-                    at_code = self._code(at_code + chain.covered(at_seq, *entry))
+                    at_code = chain.code_of(self._key, at_code, chain.covered(at_seq, *entry))
                     added.append({"seq": at_seq, **entry._asdict(), "code": at_code})
                     own[entry.event_id] = (at_seq, entry.body)
                     numbers.append(at_seq)

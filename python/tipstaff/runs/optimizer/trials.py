@@ -111,7 +111,7 @@ def assign(ledger: Ledger, experiments: Iterable[Experiment], run: OpenRun) -> d
 
     Raises
     ------
-    LedgerWriteError
+    StoreWriteError
         It could not be recorded.
     """
     trials = list(experiments)
