@@ -18,7 +18,8 @@ from typing import Any, Final
 
 from benchmarks.judging import Row, measured_rows, table
 
-from tipstaff.context import TokenEstimator, estimate_full_context
+from tipstaff.context import estimate_full_context
+from tipstaff.context.tokens.estimator import TokenEstimator
 from tipstaff.kernels import _scoring
 
 ROUNDS: Final = 60

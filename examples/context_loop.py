@@ -1,9 +1,9 @@
-"""Runs an agent's loop against a conversation written for it: assemble, estimate, prune, compact, as a host would.
+"""Runs an agent's loop against a conversation written for it, with a session that keeps it within its window.
 
-For each request the system prompt is put together from a small project's memory, rules and candidates, the conversation
-is pruned, and a snapshot is recorded that `tipstaff context list` shows. Nothing is sent anywhere. The recorded
-conversation stands for what a model and its tools would answer; the window is made small so that pruning and compaction
-are seen at work. With a folder as its argument it leaves its project there, to be looked at with `tipstaff context`.
+Each request holds what a small project's rules, memory and candidates say, the conversation is shortened where it has
+to be, and a snapshot is recorded that `tipstaff context list` shows. Nothing is sent anywhere. The recorded
+conversation stands for what a model and its tools would answer; the window is made small so that compaction is seen at
+work. With a folder as its argument it leaves its project there, to be looked at with `tipstaff context`.
 """
 
 from __future__ import annotations
@@ -13,18 +13,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from tipstaff.context import (
-    CandidateStore,
-    CompactionConfig,
-    ContextMonitor,
-    RequestAssembler,
-    TokenEstimator,
-    check_budget,
-    compact,
-)
+from tipstaff.context import CandidateStore, ContextSession
 
 SYSTEM = "You are a careful engineer of the orchard shop."
-CONSTITUTION = "Never log a customer's payment data. Ask before a migration is run."
 TOOLS = [
     {
         "name": "Read",
@@ -37,7 +28,7 @@ TOOLS = [
         "input_schema": {"type": "object", "properties": {"file_path": {"type": "string"}}},
     },
 ]
-CONFIG = CompactionConfig(context_window_tokens=6_000, max_output_tokens=1_000, protected_turns=2)
+WINDOW, OUTPUT = 7_000, 1_000
 
 
 def recorded() -> list[list[dict[str, Any]]]:
@@ -81,9 +72,9 @@ def recorded() -> list[list[dict[str, Any]]]:
 def project(root: Path) -> CandidateStore:
     """Write a small project's memory and rules, and return a store with a candidate that was promoted."""
     for name, text in {
-        "AGENTS.md": "The shop is in shop/, one file a part. All times are kept in UTC.\n",
+        "AGENTS.md": "# The shop\n\n- [SHOP-1] Never log payment data (critical)\n- Keep all times in UTC.\n",
         ".tipstaff/SOUL.md": "You are careful, and say what you did not check.\n",
-        ".tipstaff/rules/shop.md": "---\npaths: ['shop/*.py']\n---\nTotals are integers of cents.\n",
+        ".tipstaff/rules/shop.md": "---\npaths: ['shop/*.py']\n---\n- Keep totals as integers of cents.\n",
         ".tipstaff/memory/MEMORY.md": "shop/orders.py was rewritten last week.\n",
     }.items():
         path = root / name
@@ -102,56 +93,38 @@ def project(root: Path) -> CandidateStore:
 def main(root: Path) -> None:
     """Show what each turn costs, and what is done about it."""
     history: list[dict[str, Any]] = []
-    estimator = TokenEstimator("claude")
-    monitor = ContextMonitor(CONFIG.context_window_tokens)
-    with project(root) as store:
-        requests = RequestAssembler(
-            root, base=SYSTEM, config=CONFIG, tools=TOOLS, session_id="loop", candidates=store, monitor=monitor
-        )
+    window = {"model_window": WINDOW, "max_output": OUTPUT, "protected_turns": 2}
+    with project(root) as store, ContextSession(
+        root, base=SYSTEM, session_id="loop", candidates=store, **window
+    ) as session:  # fmt: skip
         for number, turn in enumerate(recorded(), 1):
-            query = str(turn[0]["content"])
             for message in turn:
+                if message["role"] == "assistant":
+                    # Here a host would send the request that was made, and give the answer that came.
+                    call = session.record({"role": "assistant", "content": blocks(message["content"])})
+                    if call.broken_by and call.number > 1:
+                        show(f"turn {number:2}: {call.broken_by}, {call.saved_tokens} tokens taken out")
+                else:
+                    session.request([*history, message], TOOLS)
                 history.append(message)
-                if message["role"] != "user":
-                    continue
-                request = requests.assemble(query, history)
-                if not request.pruned.fits:
-                    prompt = request.system_prompt
-                    done = compact(history, prompt, config=CONFIG, tools=TOOLS, pinned=(CONSTITUTION,))
-                    before, after = done.original_tokens, done.compacted_tokens
-                    show(f"turn {number:2}: compacted ({done.phase}): {before} -> {after} tokens")
-                    monitor.record_compaction(before, after, done.phase)
-                    history = list(done.messages)
-                    request = requests.assemble(query, history)
-                # Here a host would send request.system_prompt, TOOLS and request.messages.
-            rule, fitted = (
-                check_budget(
-                    request.system_prompt,
-                    TOOLS,
-                    list(request.messages),
-                    context_window=CONFIG.context_window_tokens,
-                    max_output=CONFIG.max_output_tokens,
-                    **counted,
-                )
-                for counted in ({}, {"count": estimator})
-            )
-            monitor.record_turn_complete(
-                input_tokens=fitted.total_estimated, output_tokens=0, context_tokens=fitted.total_estimated
-            )
-            pruned = request.pruned
-            parts = f", {len(pruned.parts)} parts pruned of {pruned.original_tokens} tokens" if pruned.applied else ""
-            show(
-                f"turn {number:2}: {rule.total_estimated} of {rule.available_tokens} tokens by the rule, "
-                f"{fitted.total_estimated} by the fitted estimator{parts}"
-            )
-    for section in request.prompt.sections:
+            tokens = session.course.calls[-1].tokens
+            show(f"turn {number:2}: {tokens} of {WINDOW - OUTPUT} tokens")
+        report = session.report
+    for section in report.sections if report is not None else ():
         if section.included:
             boosts = " ".join(f"+{boost.applied} {boost.reason}" for boost in section.boosts)
             show(
                 f"  {section.key:24} {section.final_chars:5} characters, priority {section.priority} {boosts}".rstrip()
             )
-    shown = ", ".join(request.candidate_ids) and "one candidate shown and in use"
-    show(f"  stable beginning: {request.prompt.stable_chars} characters; {shown}; pressure {monitor.pressure_level}")
+    for rule in report.rules if report is not None else ():
+        show(f"  {rule.place:8} {rule.line}: {rule.reason}")
+    shown = len(report.injected_candidate_ids) if report is not None else 0
+    show(f"  {shown} candidate shown and in use")
+
+
+def blocks(content: Any) -> list[dict[str, Any]]:
+    """Return a message's content as blocks."""
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
 
 def show(line: str) -> None:

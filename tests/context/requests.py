@@ -6,8 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from tipstaff.context.candidates.injection import CandidateSection
-from tipstaff.context.inspecting.monitor import ContextMonitor
-from tipstaff.context.inspecting.snapshot import ContextSnapshot, take_snapshot
+from tipstaff.context.inspecting.snapshot import ContextSnapshot, LiveFigures, take_snapshot
 from tipstaff.context.prompt.assembly import ContextAssemblyPlan
 from tipstaff.context.prompt.boosts import PriorityBoost
 from tipstaff.context.prompt.budget import SystemPromptBudget
@@ -47,8 +46,6 @@ def request(session_id: str = "s1", *, extra: str = "", **options: Any) -> Conte
         .add_section("git", "", 40)
         .add_section("candidates", CANDIDATES.text, 54)
     )
-    monitor = ContextMonitor(128_000)
-    monitor.record_turn_complete(50_000, 900, 112_000)
     return take_snapshot(
         plan.build(SystemPromptBudget(2_000, 50_000)),
         **{
@@ -60,7 +57,7 @@ def request(session_id: str = "s1", *, extra: str = "", **options: Any) -> Conte
             "tool_tokens": 4_000,
             "message_tokens": 60_000,
             "messages": [{"role": "user", "content": "hello"}] * 12,
-            "live": monitor.state,
+            "live": LiveFigures(current_context_tokens=112_000, peak_context_tokens=112_000),
             **options,
         },
     )

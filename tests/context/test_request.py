@@ -1,10 +1,12 @@
-"""A whole request: order and stable beginning, relevance, the repository's state, candidates, pruning, the snapshot."""
+"""What a request holds beside its messages: relevance, the repository's state, candidates, and what is reported."""
 
 from __future__ import annotations
 
 import contextlib
+import contextlib
 import errno
 import shutil
+import sqlite3
 import sqlite3
 import subprocess
 import sys
@@ -18,24 +20,23 @@ from hypothesis import strategies as st
 
 from tipstaff.context import (
     CandidateStore,
-    CompactionConfig,
     ContextAssemblyPlan,
-    GitState,
+    ContextSession,
     MemoryTiers,
-    PromptOverflowError,
-    RequestAssembler,
     RequestFocus,
-    SnapshotFolder,
     SystemPromptBudget,
 )
+from tipstaff.context.inspecting.snapshot_folder import SnapshotFolder
+from tipstaff.context.prompt.allowances import PromptOverflowError
 from tipstaff.context.prompt.relevance import condense, paragraphs, relevant_chars
+from tipstaff.context.sources.git_state import GitState
 from tipstaff.errors import ConfigError, StoreWriteError
 
 FILES = {
     ".tipstaff/SOUL.md": "Careful.",
-    "AGENTS.md": "Times are UTC.",
-    "CLAUDE.local.md": "Use the local database.",
-    ".tipstaff/rules/shop.md": "---\npaths: ['shop/*.py']\n---\nCents are integers.",
+    "TIPSTAFF.md": "Times are UTC.",
+    "AGENTS.md": "# Shop\n\n- [SHOP-1] Never log card numbers (critical)\n",
+    ".tipstaff/rules/shop.md": "---\npaths: ['shop/*.py']\n---\n- Keep cents as integers.\n",
     ".tipstaff/memory/MEMORY.md": "shop/orders.py was rewritten.",
     ".tipstaff/auto-memory.md": "The build is slow.",
 }
@@ -50,59 +51,42 @@ def project(tmp_path: Path) -> Path:
     return tmp_path / "p"
 
 
-def assembler(project: Path, **more: Any) -> RequestAssembler:
+def session(project: Path, **more: Any) -> ContextSession:
     tiers = MemoryTiers(project, home=project / "home")
-    return RequestAssembler(project, base="You are an agent.", tiers=tiers, **{"git": None, **more})
+    return ContextSession(project, base="You are an agent.", tiers=tiers, **{"git": None, **more})
 
 
 def test_the_order_and_the_boosts(project: Path) -> None:
-    request = assembler(project).assemble(
-        "fix the sum in shop/orders.py", tool_guidance="Read first.", skills="- mend", environment="Linux"
-    )
-    keys = [section.key for section in request.prompt.sections]
-    assert keys == [
-        "base", "memory:soul", "memory:workspace-memory", "memory:local-memory", "tool-guidance", "skills",
-        "memory:auto-memory", "memory:markdown-memory", "environment", "rules:shop", "task-focus",
+    found = session(project, tool_guidance="Read first.", skills="- mend", environment="Linux")
+    found.request("fix the sum in shop/orders.py")
+    report = found.report
+    assert report is not None
+    assert [section.key for section in report.sections] == [
+        "base", "rules:constitution", "memory:soul", "memory:workspace-memory", "tool-guidance", "skills",
+        "memory:auto-memory", "memory:markdown-memory", "environment", "rules:task", "task-focus",
     ]  # fmt: skip
-    boosted = {section.key: [boost.reason for boost in section.boosts] for section in request.prompt.sections}
+    boosted = {section.key: [boost.reason for boost in section.boosts] for section in report.sections}
     assert boosted["memory:markdown-memory"] == ["file"]
     assert boosted["memory:auto-memory"] == ["learned"]
-    assert boosted["rules:shop"] == ["glob"]
-    assert request.problems == ()
-    assert request.snapshot.request_number == 1
-    assert SnapshotFolder.of_project(project).load("session").total_chars == request.prompt.total_chars
+    assert boosted["rules:task"] == ["glob"]
+    assert found.problems == ()
+    assert report.request_number == 1
+    assert SnapshotFolder.of_project(project).load("session") == report
 
 
 def test_the_beginning_is_the_same_for_every_request(project: Path) -> None:
-    (project / "AGENTS.md").write_text("Orders and prices.\n\n" * 900, encoding="utf-8")
-    requests = assembler(project, budget=SystemPromptBudget(2_000, 6_000))
-    made = [
-        requests.assemble(query).prompt
-        for query in ("fix shop/orders.py", "continue", "what is `Orders` about?", "Prices and orders, next steps")
-    ]
-    stable = {prompt.prompt[: prompt.stable_chars] for prompt in made}
-    assert len(stable) == 1
-    assert len(stable.pop()) > 2_000
-    assert len({prompt.prompt for prompt in made}) == len(made)
+    (project / "TIPSTAFF.md").write_text("Orders and prices.\n\n" * 900, encoding="utf-8")
+    queries = ("fix shop/orders.py", "continue", "what is `Orders` about?", "Prices and orders, next steps")
+    sent = [session(project, model_window=10_000, max_output=1_000).request(query) for query in queries]
+    assert len({call["system"][0]["text"] for call in sent}) == 1
+    assert len(sent[0]["system"][0]["text"]) > 2_000
 
 
-def test_protected_sections_that_do_not_fit_are_reported(project: Path) -> None:
-    requests = assembler(project, budget=SystemPromptBudget(100, 20))
-    with pytest.raises(PromptOverflowError, match="base 17, memory:soul"):
-        requests.assemble("x")
-    assert requests.assemble("x", on_overflow="report").prompt.overflow is not None
-
-
-def test_candidates_are_in_use_once_they_were_sent(project: Path) -> None:
-    with CandidateStore(project / "memory", sync=False) as store:
-        for source in "ab":
-            store.upsert({"content": "Test one part first", "score": 0.9, "success_delta": 1, "source_ref": source})
-        store.evaluate_all()
-        requests = assembler(project, candidates=store)
-        first = requests.assemble("fix shop/orders.py")
-        assert "Test one part first" in first.system_prompt
-        assert [store.candidate(one).state for one in first.candidate_ids] == ["IN_USE"]  # type: ignore[union-attr]
-        assert requests.assemble("fix shop/orders.py").candidate_ids == first.candidate_ids
+def test_protected_sections_that_do_not_fit_are_an_error(project: Path) -> None:
+    tiers = MemoryTiers(project, home=project / "home")
+    found = ContextSession(project, base="long " * 2_000, tiers=tiers, model_window=8_000, max_output=1_000)
+    with pytest.raises(PromptOverflowError, match="base 10,000"):
+        found.request("x")
 
 
 def promoted(path: Path) -> CandidateStore:
@@ -113,24 +97,32 @@ def promoted(path: Path) -> CandidateStore:
     return store
 
 
+def test_candidates_are_in_use_once_they_were_sent(project: Path) -> None:
+    with promoted(project / "c.db") as store:
+        found = session(project, candidates=store)
+        assert "Cents are integers" in str(found.request("mend the sum of cents"))
+        assert found.report is not None
+        assert [store.candidate(one).state for one in found.report.injected_candidate_ids] == ["IN_USE"]  # type: ignore[union-attr]
+
+
 def test_a_full_disk_stops_no_request(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    requests = assembler(project, candidates=promoted(project / "c.jsonl"))
+    store = promoted(project / "c.db")
+    found = session(project, candidates=store)
 
     def full(*_: object, **__: object) -> object:
         raise StoreWriteError(errno.ENOSPC, "could not be written: No space left on device", "disk")
 
     monkeypatch.setattr(SnapshotFolder, "record", full)
     monkeypatch.setattr(CandidateStore, "mark_used", full)
-    request = requests.assemble("mend the sum of cents")
-    assert "Cents are integers" in request.system_prompt
-    assert [problem.split(":")[0] for problem in request.problems] == [
+    assert "Cents are integers" in str(found.request("mend the sum of cents"))
+    assert [problem.split(":")[0] for problem in found.problems] == [
         "the request was not recorded",
         "the candidates were not marked as used",
     ]
     monkeypatch.setattr(CandidateStore, "promoted", full)
-    request = requests.assemble("mend the sum of cents")
-    assert "Cents are integers" not in request.system_prompt
-    assert request.problems[0].startswith("no candidates are shown: ")
+    other = session(project, candidates=store)
+    assert "Cents are integers" not in str(other.request("mend the sum of cents"))
+    assert other.problems[0].startswith("no candidates are shown: ")
 
 
 def test_what_was_altered_in_the_store_is_reported_with_the_request(project: Path) -> None:
@@ -141,49 +133,18 @@ def test_what_was_altered_in_the_store_is_reported_with_the_request(project: Pat
     with contextlib.closing(sqlite3.connect(path)) as connection:
         connection.execute("UPDATE tipstaff_candidates SET body = replace(body, 'Cents', 'Euros')")
         connection.commit()
-    request = assembler(project, candidates=CandidateStore(path, sync=False)).assemble("mend the sum of cents")
-    assert any("does not verify" in problem for problem in request.problems)
-    assert "Euros" not in request.system_prompt
-
-
-def test_messages_are_pruned_and_stay_so(project: Path) -> None:
-    messages: list[dict[str, Any]] = []
-    for number in range(9):
-        call = {"type": "tool_use", "id": f"t{number}", "name": "Read", "input": {"path": "a.py"}}
-        result = {"type": "tool_result", "tool_use_id": f"t{number}", "content": "line\n" * 600}
-        messages += [
-            {"role": "user", "content": f"task {number}"},
-            {"role": "assistant", "content": [call]},
-            {"role": "user", "content": [result]},
-            {"role": "assistant", "content": "done"},
-        ]
-    messages.append({"role": "user", "content": "fix shop/orders.py"})
-    config = CompactionConfig(context_window_tokens=6_000, max_output_tokens=1_000, protected_turns=2)
-    requests = assembler(project, config=config)
-    first = requests.assemble("fix shop/orders.py", messages)
-    assert first.pruned.applied
-    assert first.pruned.fits
-    assert first.pruned.pruned_tokens < first.pruned.original_tokens
-    assert first.messages[-1]["content"] == [
-        {"type": "text", "text": "fix shop/orders.py"},
-        {"type": "text", "text": first.context},
-    ]
-    messages += [{"role": "assistant", "content": "yes"}, {"role": "user", "content": "go on"}]
-    second = requests.assemble("go on", messages)
-    # The context of a request is no part of the conversation.
-    assert list(second.messages[: len(first.messages) - 1]) == list(first.messages[:-1])
-    assert second.messages[len(first.messages) - 1] == {"role": "user", "content": "fix shop/orders.py"}
-    assert second.system_prompt == first.system_prompt
+    found = session(project, candidates=CandidateStore(path, sync=False))
+    assert "Euros" not in str(found.request("mend the sum of cents"))
+    assert any("does not verify" in problem for problem in found.problems)
 
 
 def test_what_cannot_be_read_is_reported(project: Path) -> None:
-    (project / "AGENTS.md").write_bytes(b"\xff\xfe\xff")
-    (project / ".tipstaff/rules/bad.md").write_text("---\npaths: ['a[']\n---\nx", encoding="utf-8")
-    problems = assembler(project).assemble("fix shop/orders.py").problems
-    assert any("AGENTS.md: It is not UTF-8" in problem for problem in problems)
-    assert any("bad.md" in problem for problem in problems)
+    (project / "TIPSTAFF.md").write_bytes(b"\xff\xfe\xff")
+    found = session(project)
+    found.request("fix shop/orders.py")
+    assert any("TIPSTAFF.md: It is not UTF-8" in problem for problem in found.problems)
     with pytest.raises(ConfigError, match="git: expected 'project'"):
-        assembler(project, git="no")
+        session(project, git="no")
 
 
 # -- low-value paragraphs ----------------------------------------------------------------------------------------------

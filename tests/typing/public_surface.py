@@ -36,6 +36,14 @@ from tipstaff import (
     redact,
     scan_secrets,
 )
+from tipstaff.context.candidates.records import Candidate
+from tipstaff.context.prompt.assembly import AssembledPrompt
+from tipstaff.context.prompt.sections import SectionReport
+from tipstaff.context.shortening.compaction import CompactionResult
+from tipstaff.context.shortening.pruning import PruneResult
+from tipstaff.context.sources.memory_tiers import MemoryTier
+from tipstaff.context.tokens.estimator import TokenEstimator
+from tipstaff.context.tokens.request_tokens import BudgetCheck
 from tipstaff.guidance.embeddings.hash_embedding import Embedding
 from tipstaff.guidance.project import Project
 
@@ -81,41 +89,28 @@ with open_project(".", store=Path("x"), config=config, embedding=embedding, forc
 
 candidates = tipstaff.context.CandidateStore("candidates.jsonl", sync=False)
 candidate = candidates.upsert({"content": "x"})
-assert_type(candidate, tipstaff.context.Candidate)
-assert_type(candidates.upsert(tipstaff.context.CandidateObservation(content="x")), tipstaff.context.Candidate)
-assert_type(candidates.upsert_many([{"content": "x"}]), tuple[tipstaff.context.Candidate, ...])
-assert_type(candidates.candidates("SHADOW"), tuple[tipstaff.context.Candidate, ...])
-assert_type(candidates.evaluate_all(), tuple[tipstaff.context.CandidateTransition, ...])
+assert_type(candidates.upsert_many([{"content": "x"}]), tuple[Candidate, ...])
+assert_type(candidates.candidates("SHADOW"), tuple[Candidate, ...])
 assert_type(candidate.score, float)
 assert_type(tipstaff.context.jaccard("x", "y"), float)
-section = tipstaff.context.CandidatePromptAssembler(candidates).assemble("x", paths=["a.py"])
-assert_type(section.candidate_ids, tuple[str, ...])
-assert_type(tipstaff.context.ContextMonitor(1).state, tipstaff.context.MonitorState)
-assert_type(tipstaff.context.SnapshotFolder.of_project(".").load(), tipstaff.context.ContextSnapshot)
 focus = tipstaff.context.RequestFocus.extract("fix a.py", [{"role": "user", "content": "x"}])
 assert_type(focus, tipstaff.context.RequestFocus)
 assert_type(focus.active_file_paths, tuple[str, ...])
 budget = tipstaff.context.SystemPromptBudget.for_context_window(200_000, 16_384)
 plan = tipstaff.context.ContextAssemblyPlan().add_section("base", "x", 95, True).add_section("a", "y", 1, focus=focus)
-assert_type(plan.build(budget), tipstaff.context.AssembledPrompt)
-assert_type(plan.build(budget).sections, tuple[tipstaff.context.SectionReport, ...])
+assert_type(plan.build(budget), AssembledPrompt)
+assert_type(plan.build(budget).sections, tuple[SectionReport, ...])
 assert_type(tipstaff.context.truncate("x", 1), str)
-assert_type(tipstaff.context.MemoryTiers(".").load(), tuple[tipstaff.context.MemoryTier, ...])
-assert_type(tipstaff.context.PathRules(".").load(), tuple[tipstaff.context.PathRule, ...])
-assert_type(tipstaff.context.GitState(".").section(), str)
+assert_type(tipstaff.context.MemoryTiers(".").load(), tuple[MemoryTier, ...])
 assert_type(tipstaff.context.estimate_tokens("x"), int)
 assert_type(tipstaff.context.estimate_full_context("x", [{"name": "n"}], []), int)
-assert_type(tipstaff.context.TokenEstimator("claude").estimate("x"), int)
+assert_type(TokenEstimator("claude").estimate("x"), int)
 checked = tipstaff.context.check_budget("", (), (), context_window=1, max_output=1)
-assert_type(checked, tipstaff.context.BudgetCheck)
+assert_type(checked, BudgetCheck)
 limits = tipstaff.context.CompactionConfig(context_window_tokens=9_000, max_output_tokens=1_000)
 assert_type(limits.trigger_tokens, int)
-assert_type(tipstaff.context.prune_for_request([], config=limits), tipstaff.context.PruneResult)
-assert_type(tipstaff.context.compact([], config=limits), tipstaff.context.CompactionResult)
-request = tipstaff.context.RequestAssembler(".", base="x", config=limits, candidates=candidates).assemble("x")
-assert_type(request, tipstaff.context.AssembledRequest)
-assert_type(request.system_prompt, str)
-assert_type(request.snapshot, tipstaff.context.ContextSnapshot)
+assert_type(tipstaff.context.prune_for_request([], config=limits), PruneResult)
+assert_type(tipstaff.context.compact([], config=limits), CompactionResult)
 
 gates = EnforcementGates(GateConfig(diff_size_threshold=100, allowed_tools=("Read",)))
 assert_type(gates.evaluate_command("ls", cwd="/tmp", shell="bash"), list[GateResult])

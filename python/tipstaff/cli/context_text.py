@@ -180,16 +180,14 @@ def overview_lines(snapshot: ContextSnapshot, page: Page) -> list[str]:
 
 
 def _occupation(snapshot: ContextSnapshot, page: Page) -> list[str]:
-    from tipstaff.context.inspecting.monitor import pressure_of
+    from tipstaff.context.inspecting.snapshot import pressure_of
 
     live, window = snapshot.live, snapshot.context_window_tokens
     lines: list[str] = []
-    # The monitor knows what the model has counted; without one the estimate of this request serves.
+    # The provider has counted the calls before; without one the estimate of this request serves.
     measured = live is not None and live.current_context_tokens > 0
     used = live.current_context_tokens if live is not None and measured else snapshot.request_tokens
-    # A monitor may have thresholds of its own; they are about its own window.
-    own = live is not None and measured and live.context_window_tokens == window
-    level = live.pressure_level if live is not None and own else pressure_of(used, window)
+    level = pressure_of(used, window)
     if window > 0:
         figures = f"{bar(used / window)} {short(used)}/{short(window)} ({used / window:.0%})"
         source = "measured" if measured else "estimated"
@@ -199,12 +197,11 @@ def _occupation(snapshot: ContextSnapshot, page: Page) -> list[str]:
     parts = f"tools ~{short(snapshot.tool_tokens)}, {counted(snapshot.message_count, 'message')}"
     lines += page.line("Beside it", f"{parts} ~{short(snapshot.message_tokens)} tokens")
     if live is not None:
-        lines += page.line("Peak", f"{short(live.peak_context_tokens)} tokens, {live.trend}")
+        lines += page.line("Peak", f"{short(live.peak_context_tokens)} tokens")
         done = f"{live.compaction_count} | pruned {live.pruned_count} | summarized {live.summarized_count}"
         lines += page.line("Compaction", done)
         if live.compaction_count:
-            saved = f"total {short(live.saved_tokens)} | average {short(live.average_saved_tokens)}"
-            lines += page.line("Saved", f"{saved} | last {short(live.last_saved_tokens)} ({plain(live.last_phase)})")
+            lines += page.line("Saved", f"{short(live.saved_tokens)} tokens, last {plain(live.last_phase)}")
     return lines
 
 

@@ -1,19 +1,19 @@
-"""What a request is to hold beside its messages: tiers, rules, candidates and git's state, boosted and assembled."""
+"""What a request is to hold beside its messages: rules, tiers, candidates and git's state, boosted and assembled."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from tipstaff.context.conversation.messages import CONTEXT_CLOSE, CONTEXT_OPEN
-from tipstaff.context.prompt.assembly import AssembledPrompt, ContextAssemblyPlan, OverflowPolicy
+from tipstaff.context.prompt.assembly import AssembledPrompt, ContextAssemblyPlan
 from tipstaff.context.prompt.boosts import boost_priority
 from tipstaff.context.prompt.budget import SystemPromptBudget
 from tipstaff.context.prompt.focus import RequestFocus
-from tipstaff.context.prompt.sections import RULES_PREFIX
+from tipstaff.context.prompt.sections import CONSTITUTION_KEY, TASK_RULES_KEY
 from tipstaff.context.sources.git_state import GitState
 from tipstaff.context.sources.memory_tiers import MemoryTier, MemoryTiers
-from tipstaff.context.sources.path_rules import PathRules, format_rule
+from tipstaff.context.sources.project_rules import GivenRule, ProjectRules, rules_text
 from tipstaff.errors import StoreDamagedError, StoreWriteError
 from tipstaff.model import Record
 
@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from tipstaff.context.sources.auto_memory import AutoMemory
 
 BASE_PRIORITY: Final = 95
+CONSTITUTION_PRIORITY: Final = 94
 TASK_FOCUS_PRIORITY: Final = 89
-RULES_PRIORITY: Final = 88
+RULES_PRIORITY: Final = 89
 TOOL_GUIDANCE_PRIORITY: Final = 82
 ENVIRONMENT_PRIORITY: Final = 72
 SKILLS_PRIORITY: Final = 58
@@ -45,10 +46,10 @@ class PlannedPrompt(Record, frozen=True, kw_only=True):
     ----------
     prompt
         All sections with their report; those that are the same for every request come first.
-    system, context
-        The sections that are the same for every request, and the others.
-    stable_contents, contents
-        The text of each section by its key, before anything was cut: of those of `system`, and of all others.
+    system
+        The sections that are the same for every request.
+    contents
+        The text of each other section by its key, before anything was cut.
     focus
         What the request is about.
     shown
@@ -59,8 +60,6 @@ class PlannedPrompt(Record, frozen=True, kw_only=True):
 
     prompt: AssembledPrompt
     system: str
-    context: str
-    stable_contents: dict[str, str]
     contents: dict[str, str]
     focus: RequestFocus
     shown: Any
@@ -72,29 +71,42 @@ class PromptPlanner:
 
     Parameters
     ----------
-    base
-        The agent's own instructions; never cut.
     budget
         Of the system prompt and the context.
-    tiers, rules, git, candidates
+    tiers, git, candidates
         What is read for each prompt.
+    rules
+        The project's compiled rules; None where there are none to be given.
+    whole_files
+        Whether rule files are sent whole as well.
+    tool_guidance, skills, environment
+        Further sections; blank ones are left out.
+    memory
+        What was written through it is left out of Auto-Memory: it is in the conversation.
     """
 
     def __init__(
         self,
-        base: str,
         budget: SystemPromptBudget,
         tiers: MemoryTiers,
-        rules: PathRules,
         git: GitState | None,
         candidates: CandidateStore | None,
+        rules: ProjectRules | None,
+        *,
+        whole_files: bool = False,
+        tool_guidance: str = "",
+        skills: str = "",
+        environment: str = "",
+        memory: AutoMemory | None = None,
     ) -> None:
-        self._base = base
         self._budget = budget
         self._tiers = tiers
         self._rules = rules
+        self._whole_files = whole_files
         self._git = git
         self._store = candidates
+        self._given = (tool_guidance, skills, environment)
+        self._memory = memory
         self._chosen: CandidatePromptAssembler | None = None
         if candidates is not None:
             from tipstaff.context.candidates.injection import CandidatePromptAssembler
@@ -106,14 +118,11 @@ class PromptPlanner:
         query: str,
         focus: RequestFocus,
         *,
-        base: str | None = None,
-        tool_guidance: str = "",
-        skills: str = "",
-        environment: str = "",
+        base: str = "",
+        rules: Sequence[GivenRule] = (),
+        withdrawn: Sequence[str] = (),
         extra: Mapping[str, str] | None = None,
         with_git: bool = True,
-        memory: AutoMemory | None = None,
-        on_overflow: OverflowPolicy = "raise",
     ) -> PlannedPrompt:
         """Return what a request is to hold beside its messages; nothing is recorded.
 
@@ -122,15 +131,13 @@ class PromptPlanner:
         query, focus
             What the user asks for, and what it is about.
         base
-            Other instructions of the agent than those given before.
-        tool_guidance, skills, environment, on_overflow
-            As :meth:`RequestAssembler.assemble` takes them.
+            The agent's own instructions; never cut.
+        rules, withdrawn
+            Those that the request's last message brings, and ids of those that it says hold no more.
         extra
             Further sections that change between requests, by key.
         with_git
             Whether git is asked.
-        memory
-            What was written through it is left out of Auto-Memory: it is in the conversation.
 
         Raises
         ------
@@ -139,17 +146,12 @@ class PromptPlanner:
         """
         troubles: list[str] = []
         shown = self._candidates_for(query, focus, troubles)
-        parts = _Parts(
-            self._base if base is None else base, tool_guidance, skills, environment, dict(extra or {}), memory
-        )
         git = self._git.section() if self._git is not None and with_git else ""
-        plan, stable, contents, problems = self._plan(focus, shown, parts, git)
-        prompt = plan.build(self._budget, on_overflow=on_overflow)
+        plan, contents, problems = self._plan(focus, shown, base, rules, rules_text(rules, withdrawn), extra or {}, git)
+        prompt = plan.build(self._budget)
         return PlannedPrompt(
             prompt=prompt,
             system=prompt.prompt[: prompt.stable_chars],
-            context=prompt.prompt[prompt.stable_chars :],
-            stable_contents=stable,
             contents=contents,
             focus=focus,
             shown=shown,
@@ -169,35 +171,42 @@ class PromptPlanner:
         return shown
 
     def _plan(
-        self, focus: RequestFocus, shown: CandidateSection | None, parts: _Parts, git: str
-    ) -> tuple[ContextAssemblyPlan, dict[str, str], dict[str, str], tuple[str, ...]]:
+        self,
+        focus: RequestFocus,
+        shown: CandidateSection | None,
+        base: str,
+        rules: Sequence[GivenRule],
+        rules_section: str,
+        extra: Mapping[str, str],
+        git: str,
+    ) -> tuple[ContextAssemblyPlan, dict[str, str], tuple[str, ...]]:
         plan = ContextAssemblyPlan()
-        stable: dict[str, str] = {}
-        tiers = self._tiers.load()
+        compiled = self._rules
+        tiers = self._tiers.load(without=None if compiled is None or self._whole_files else compiled.states)
         learned = [tier for tier in tiers if tier.tier in LEARNED_TIERS]
-        if parts.base.strip():
-            plan.add_section("base", parts.base, BASE_PRIORITY, True)
+        tool_guidance, skills, environment = self._given
+        if base.strip():
+            plan.add_section("base", base, BASE_PRIORITY, True)
+        if compiled is not None and (text := compiled.system()[1]):
+            plan.add_section(CONSTITUTION_KEY, _apart(text), CONSTITUTION_PRIORITY, True)
         for tier in tiers:
-            if tier.tier in LEARNED_TIERS:
-                continue
-            # No boost: the request may not move where these are cut.
-            plan.add_section(tier.key, tier.content, tier.priority, tier.protected, stable=True)
-            stable[tier.key] = tier.content
+            if tier.tier not in LEARNED_TIERS:
+                # No boost: the request may not move where these are cut.
+                plan.add_section(tier.key, tier.content, tier.priority, tier.protected, stable=True)
         for key, text, priority in (
-            ("tool-guidance", parts.tool_guidance, TOOL_GUIDANCE_PRIORITY),
-            ("skills", parts.skills, SKILLS_PRIORITY),
+            ("tool-guidance", tool_guidance, TOOL_GUIDANCE_PRIORITY),
+            ("skills", skills, SKILLS_PRIORITY),
         ):
             if text.strip():
                 plan.add_section(key, _apart(text), priority, stable=True)
-        matches = self._rules.match(focus.active_file_paths)
-        active = tuple(dict.fromkeys(file for match in matches for file in match.files))
-        sections = [(tier.key, _learned(tier, parts.memory), tier.priority) for tier in learned]
+        active = tuple(one.reason.rpartition(" ")[2] for one in rules if one.reason.startswith("file: "))
+        sections = [(tier.key, _learned(tier, self._memory), tier.priority) for tier in learned]
         sections += [
-            ("environment", _apart(parts.environment), ENVIRONMENT_PRIORITY),
+            ("environment", _apart(environment), ENVIRONMENT_PRIORITY),
             ("git", git, GIT_PRIORITY),
-            *((f"{RULES_PREFIX}{match.rule.name}", format_rule(match.rule), RULES_PRIORITY) for match in matches),
+            (TASK_RULES_KEY, rules_section, RULES_PRIORITY),
             ("candidates", _apart(shown.text) if shown is not None else "", CANDIDATES_PRIORITY),
-            *((key, _apart(text), EXTRA_PRIORITY) for key, text in parts.extra.items()),
+            *((key, _apart(text), EXTRA_PRIORITY) for key, text in extra.items()),
             ("task-focus", _task_focus(focus), TASK_FOCUS_PRIORITY),
         ]
         contents: dict[str, str] = {}
@@ -212,25 +221,14 @@ class PromptPlanner:
                 boosted.priority,
                 base_priority=boosted.base_priority,
                 boosts=boosted.boosts,
-                evidence=_evidence(key, focus, active),
+                evidence=_evidence(key, focus, rules),
                 focus=focus if key.startswith(("memory:", "candidates")) else None,
             )
         problems = [f"{found.path}: {found.message}" for found in self._tiers.problems]
-        problems += [f"{found.path}: {found.message}" for found in self._rules.problems]
+        problems += compiled.problems if compiled is not None else ()
         if self._git is not None and self._git.problem:
             problems.append(self._git.problem)
-        return plan, stable, contents, tuple(problems)
-
-
-class _Parts(NamedTuple):
-    """Texts of a request that its caller gives."""
-
-    base: str
-    tool_guidance: str
-    skills: str
-    environment: str
-    extra: dict[str, str]
-    memory: AutoMemory | None
+        return plan, contents, tuple(problems)
 
 
 def as_context(body: str) -> str:
@@ -263,9 +261,7 @@ def _task_focus(focus: RequestFocus) -> str:
     return "\n\n# Task focus\n\n" + "\n".join(lines) + "\n" if lines else ""
 
 
-def _evidence(key: str, focus: RequestFocus, active: Iterable[str]) -> tuple[str, ...]:
+def _evidence(key: str, focus: RequestFocus, rules: Sequence[GivenRule]) -> tuple[str, ...]:
     if key == "task-focus":
         return tuple(f"plan={signal}" for signal in focus.plan_signals) or ("query",)
-    if key.startswith(RULES_PREFIX):
-        return tuple(f"files={file}" for file in active)
-    return ()
+    return tuple(f"{one.id}: {one.reason}" for one in rules) if key == TASK_RULES_KEY else ()

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from tipstaff.context import AutoMemory, ContextSession, SnapshotFolder
+from tipstaff.context import AutoMemory, ContextSession
+from tipstaff.context.inspecting.snapshot_folder import SnapshotFolder
 from tipstaff.context.session import course_file
 from tipstaff.context.sources.auto_memory import MAX_ENTRIES
 

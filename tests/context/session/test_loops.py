@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from tests.context.session.combined import any_order, documented, pruned
 from tests.context.session.loops import RUNS, run_anthropic, sent_text
 from tests.context.session.scripts import CONSTRAINTS, FACTS, TOOLS, script
 from tests.context.session.servers import Provider, served
@@ -30,7 +29,9 @@ def test_a_session_breaks_no_rule_and_stays_within_its_window(
     (tmp_path / "AGENTS.md").write_text("All times are UTC.\n", encoding="utf-8")
     rules = tmp_path / ".tipstaff" / "rules"
     rules.mkdir(parents=True)
-    (rules / "part.md").write_text("---\npaths: ['src/app/part1/**']\n---\nPart one is special.\n", encoding="utf-8")
+    (rules / "part.md").write_text(
+        "---\npaths: ['src/app/part1/**']\n---\n- Keep part one special.\n", encoding="utf-8"
+    )
     provider = Provider(WINDOW, OUTPUT, usage=usage)
     found = session(tmp_path, api)
     with served(provider) as url:
@@ -62,30 +63,6 @@ def test_three_hundred_turns(api: str, tmp_path: Path) -> None:
     assert provider.log.share >= 0.95
     assert provider.log.cost <= 0.17
     assert [fact for fact in (*FACTS, *CONSTRAINTS) if fact not in sent_text(provider)] == []
-
-
-@pytest.mark.parametrize("usage", [True, False])
-def test_pruning_and_compaction_without_an_assembler(usage: bool) -> None:
-    provider = Provider(WINDOW, 8_000, usage=usage)
-    pruned(provider, script(9, 60), usage=usage, window=WINDOW)
-    assert provider.log.problems == []
-    assert provider.log.too_long == 0
-
-
-@pytest.mark.parametrize("usage", [True, False])
-def test_the_documented_loop_of_the_parts(usage: bool, tmp_path: Path) -> None:
-    provider = Provider(WINDOW, 8_000, usage=usage)
-    documented(tmp_path, provider, script(4, TURNS), usage=usage, window=WINDOW)
-    assert provider.log.problems == []
-    assert provider.log.too_long == 0
-    assert provider.log.share >= 0.9
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_the_parts_in_any_order(seed: int, tmp_path: Path) -> None:
-    provider = Provider(WINDOW, 8_000)
-    any_order(tmp_path, provider, script(seed, 30), seed, window=WINDOW)
-    assert provider.log.problems == []
 
 
 def test_ten_compactions_lose_no_constraint(tmp_path: Path) -> None:

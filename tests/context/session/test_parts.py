@@ -10,8 +10,9 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from tests.context.session.rules import anthropic_problems, chat_problems
-from tipstaff.context import AutoMemory, ContextSession, MessageError, usage_tokens
+from tipstaff.context import AutoMemory, ContextSession, MessageError
 from tipstaff.context.session.course_plot import course_svg
+from tipstaff.context.tokens.counting import usage_tokens
 
 PROMPT = {"role": "user", "content": "fix `total` in shop/orders.py"}
 
@@ -62,21 +63,23 @@ def test_a_retry_an_edit_and_a_repeated_word_are_understood(tmp_path: Path) -> N
 def test_rules_come_with_the_files_that_the_agent_edits(tmp_path: Path) -> None:
     rules = tmp_path / ".tipstaff" / "rules"
     rules.mkdir(parents=True)
-    (rules / "mail.md").write_text("---\npaths: ['shop/mail/*.py']\n---\nMails are plain text.\n", encoding="utf-8")
+    (rules / "mail.md").write_text(
+        "---\npaths: ['shop/mail/*.py']\n---\n- Send mails as plain text.\n", encoding="utf-8"
+    )
     found = session(tmp_path)
     first = found.request([PROMPT])
     assert "plain text" not in str(first)
     found.record({"content": [call("a", "shop/mail/send.py")]})
     result = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": "ok"}]}
     second = found.request([result])
-    assert "Mails are plain text." in str(second["messages"][-1])
+    assert "Send mails as plain text." in str(second["messages"][-1])
     assert second["messages"][:1] == [
         {"role": "user", "content": [{k: v for k, v in b.items() if k != "cache_control"} for b in m["content"]]}
         for m in first["messages"]
     ]
     found.record({"content": [{"type": "text", "text": "done"}]})
     # What was delivered stays where it was and is not delivered again.
-    assert str(found.request([{"role": "user", "content": "next"}])).count("Mails are plain text.") == 1
+    assert str(found.request([{"role": "user", "content": "next"}])).count("Send mails as plain text.") == 1
 
 
 def test_tools_of_any_shape_and_objects_of_other_apis(tmp_path: Path) -> None:

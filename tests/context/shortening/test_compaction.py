@@ -13,8 +13,6 @@ from tests.context.conversations import conversation, problems
 from tests.context.shortening.test_pruning import exchange, small, turns
 from tipstaff.context import (
     CompactionConfig,
-    SummarizerError,
-    SummaryRequest,
     compact,
     estimate_full_context,
     estimate_tokens,
@@ -22,7 +20,9 @@ from tipstaff.context import (
     prune_for_request,
 )
 from tipstaff.context.conversation.messages import text_of
+from tipstaff.context.shortening.model_calls import SummarizerError
 from tipstaff.context.shortening.preamble import COMPACTED
+from tipstaff.context.shortening.summarizers import SummaryRequest
 
 # Figures are by the rule of four characters a token.
 compact_by_rule = partial(compact, count=estimate_tokens)
@@ -107,7 +107,7 @@ def test_a_summary_replaces_what_is_old() -> None:
     assert result.compacted_tokens <= small(6000).prune_target_tokens
     first, second = result.messages[:2]
     assert f"<pinned>\n{RULE}\n</pinned>" in text_of(first["content"])
-    assert "<task>\nTHE TASK 0: please" in text_of(first["content"])
+    assert "<user-message>\nTHE TASK 0: please" in text_of(first["content"])
     assert text_of(second["content"]).startswith(f"{COMPACTED}\n\nAll was done until 30.\n\n<facts>\n")
     assert "THE TASK 30: please" in text_of(first["content"])
     assert result.messages[-6:] == tuple(messages[-6:])

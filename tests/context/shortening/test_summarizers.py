@@ -12,16 +12,16 @@ from typing import Any
 
 import pytest
 
-from tipstaff.context import (
+from tipstaff.context.conversation.transcript import Entry, render
+from tipstaff.context.shortening.model_calls import SummarizerError
+from tipstaff.context.shortening.summarizers import (
     AnthropicSummarizer,
     CommandSummarizer,
     ExtractiveSummarizer,
     OpenAISummarizer,
-    SummarizerError,
     SummaryRequest,
+    summary_in,
 )
-from tipstaff.context.conversation.transcript import Entry, render
-from tipstaff.context.shortening.summarizers import summary_in
 from tipstaff.errors import ConfigError
 
 KEY = "-".join(("test", "key", "123"))

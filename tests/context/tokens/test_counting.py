@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from tests.shared_data import shared_path
 from tipstaff.context import (
     MessageError,
-    TokenEstimator,
     check_budget,
     estimate_full_context,
     estimate_message,
@@ -22,6 +21,7 @@ from tipstaff.context import (
     estimate_tools,
 )
 from tipstaff.context.conversation.messages import compact_json
+from tipstaff.context.tokens.estimator import TokenEstimator
 from tipstaff.context.tokens.media import image_size, pdf_pages
 
 VECTORS = shared_path("vectors", "context", "tokens.json")

@@ -8,17 +8,9 @@ from typing import Any
 
 import pytest
 
-from tipstaff.context import (
-    ConversationMeter,
-    MessageError,
-    check_budget,
-    estimate_full_context,
-    estimate_message,
-    estimate_tools,
-    forget_conversations,
-    usage_tokens,
-)
-from tipstaff.context.tokens.request_tokens import messages_total
+from tipstaff.context import MessageError, check_budget, estimate_full_context, estimate_message, estimate_tools
+from tipstaff.context.tokens.counting import usage_tokens
+from tipstaff.context.tokens.request_tokens import ConversationMeter, forget_conversations, messages_total
 
 # -- incremental counting ------------------------------------------------------------------------------------------------
 

@@ -20,32 +20,28 @@ from tipstaff.cli.output import plain, write, write_json
     type=click.Path(path_type=Path),
     help="The socket's path; by default .tipstaff/run/tipstaff.sock in the project's folder.",
 )
-@click.option(
-    "--workers", type=click.IntRange(1, 64), default=4, show_default=True, help="The number of worker threads."
-)
 @click.option("--json", "as_json", is_flag=True, help="Print the socket's path as one JSON document.")
-def command(*, directory: Path, socket_path: Path | None, workers: int, as_json: bool) -> None:
+def command(*, directory: Path, socket_path: Path | None, as_json: bool) -> None:
     """Answer JSON-RPC 2.0 on a Unix socket that only you may use, one message per line.
 
     Methods: context.inspect(sessionId, queryHint?, detailKey?) and context.sessions(). Runs until interrupted.
     """
-    from tipstaff.context.inspecting.inspection import context_methods
-    from tipstaff.context.inspecting.json_rpc import Dispatcher
+    from tipstaff.context.inspecting.serving import METHODS, ContextServer
     from tipstaff.context.inspecting.snapshot_folder import SnapshotFolder
-    from tipstaff.context.inspecting.socket_server import SocketServer
 
     path = socket_path or directory / ".tipstaff" / "run" / "tipstaff.sock"
-    dispatcher = Dispatcher(context_methods(SnapshotFolder.of_project(directory)))
     # Before it is announced that it listens: whoever knows may end it.
     before = signal.signal(signal.SIGTERM, _interrupt)
     try:
-        with SocketServer(path, dispatcher, workers=workers) as server, contextlib.suppress(KeyboardInterrupt):
+        with (
+            ContextServer(path, SnapshotFolder.of_project(directory)) as server,
+            contextlib.suppress(KeyboardInterrupt),
+        ):
             if as_json:
-                methods = ["context.inspect", "context.sessions"]
-                write_json({"socket": str(path), "methods": methods, "workers": workers})
+                write_json({"socket": str(path), "methods": list(METHODS)})
             else:
                 write(f"listening on {plain(str(path))}")
-            server.wait()
+            server.serve_forever(poll_interval=0.1)
     finally:
         signal.signal(signal.SIGTERM, before)
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
 from tipstaff.context.conversation.messages import call_input_json
+from tipstaff.kernels import focus_scan
 
 MIN_COMMAND_CHARS: Final = 10
 """Commands of no more characters than this say little: they are left out."""
@@ -23,12 +24,8 @@ _SHELLS: Final = frozenset(
     "bash shell sh zsh powershell terminal runcommand executecommand execcommand exec runshellcommand localshell "
     "runterminalcmd runinterminal shellcommand".split()
 )
-_PLANNERS: Final = frozenset("todowrite updateplan writetodos todo plan updatetodos managetodolist".split())
 _PATH_KEYS: Final = ("file_path", "path", "notebook_path", "filename", "target_file", "filePath", "file")
 _COMMAND_KEYS: Final = ("command", "cmd", "script")
-_LIST_KEYS: Final = ("todos", "plan", "items", "tasks", "todoList")
-_STEP_KEYS: Final = ("content", "step", "task", "title", "text", "description")
-_OVER: Final = frozenset({"completed", "done", "cancelled", "canceled", "complete", "finished"})
 _READING: Final = frozenset({"view", "read", "open"})
 _PATCHED: Final = re.compile(
     r"^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\+\+\+ (?:b/)?(?!/dev/null)([^\t\n]+)", re.MULTILINE
@@ -94,23 +91,11 @@ def path_of(values: Mapping[str, Any]) -> str:
     return next((value for key in _PATH_KEYS if isinstance(value := values.get(key), str) and value), "")
 
 
-def open_tasks(block: Mapping[str, Any]) -> tuple[str, ...] | None:
-    """Return what is open in the list of tasks that a call writes; None where it writes none."""
-    if plain_name(str(block.get("name") or "")) not in _PLANNERS:
-        return None
-    values = input_of(block)
-    for key in _LIST_KEYS:
-        listed: object = values.get(key)
-        if not isinstance(listed, list | tuple):
-            continue
-        found: list[str] = []
-        for one in cast("Sequence[object]", listed):
-            if isinstance(one, str):
-                found.append(one)
-            elif isinstance(one, Mapping):
-                step = cast("Mapping[str, Any]", one)
-                text = next((str(step[name]) for name in _STEP_KEYS if isinstance(step.get(name), str)), "")
-                if text and str(step.get("status", "")).lower() not in _OVER:
-                    found.append(text)
-        return tuple(found)
-    return None
+def files_of(block: Mapping[str, Any]) -> list[str]:
+    """Return the files that a call changes, reads or names in its command."""
+    if runs_commands(block):
+        return list(focus_scan(command_of(block), ())[2])
+    found = changed_files(block)
+    if not found and (path := path_of(input_of(block))):
+        found = [path]
+    return [path.replace("\\", "/").removeprefix("./") for path in found]

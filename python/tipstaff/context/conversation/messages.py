@@ -15,6 +15,7 @@ from typing import Any, Final, TypeAlias, cast
 
 import msgspec
 
+from tipstaff.context.conversation.frames import ARGUMENT, PERSON, Part, answer_in, parts_of, person_words
 from tipstaff.errors import TipstaffError
 
 Message: TypeAlias = Mapping[str, Any]
@@ -29,16 +30,6 @@ _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), de
 CONTEXT_OPEN: Final = "<tipstaff-context>"
 CONTEXT_CLOSE: Final = "</tipstaff-context>"
 """Around what a host added to a message of the user's; the user did not write it."""
-
-HOST_FRAMES: Final = frozenset(
-    "tipstaff-context system-reminder environment_context user_instructions environment_details "
-    "permissions_instructions local-command-caveat local-command-stdout command-name command-message command-args "
-    "ide_opened_file ide_selection additional_data open_and_recently_viewed_files attached_files environment_info "
-    "workspace_info reminderInstructions current_datetime".split()
-)
-"""Tags of what agent programs put into messages of the user's: instructions, the time, open files, lists of tasks."""
-
-_LONGEST_TAG: Final = 40
 
 _CHAT_PARTS: Final = frozenset({"image_url", "input_audio"})
 _RESPONSES_PARTS: Final = frozenset({"input_text", "output_text", "input_image", "input_file", "summary_text"})
@@ -114,23 +105,37 @@ def refuse_foreign_part(kind: object) -> None:
 
 
 def words_of(block: Block) -> str:
-    """Return what was said in a block of text: without what hosts added before it, each in a frame with its tag."""
+    """Return what the person said in a block of text: without what hosts put into messages of the user's."""
     text = str(block.get("text") or "") if block.get("type") == "text" else ""
-    at = _after_space(text, 0)
-    while text.startswith("<", at):
-        end = text.find(">", at, at + _LONGEST_TAG)
-        name = text[at + 1 : max(at + 1, end)]
-        closed = text.find(f"</{name}>", end) if name in HOST_FRAMES else -1
-        if closed < 0:
-            break
-        at = _after_space(text, closed + len(name) + 3)
-    return text[at:].rstrip()
+    return person_words(text) if text else ""
 
 
-def _after_space(text: str, at: int) -> int:
-    while at < len(text) and text[at].isspace():
-        at += 1
-    return at
+def said_in(message: Message) -> str:
+    """Return what the person said in a message: in its texts, and where they answered a tool's question.
+
+    What an agent gave to a skill stands beside a result, and is not the person's.
+    """
+    if message.get("role") != "user":
+        return ""
+    blocks = blocks_of(message)
+    results = any(str(block.get("type", "")).endswith("tool_result") for block in blocks)
+    found: list[str] = []
+    for block in blocks:
+        kind = str(block.get("type", ""))
+        if kind == "text" and EXTENSION not in block:
+            parts = parts_of(str(block.get("text") or ""))
+            found += [part.text for part in parts if part.who == PERSON or (part.who == ARGUMENT and not results)]
+        elif kind.endswith("tool_result"):
+            found.append(answer_in(text_of(block.get("content"))))
+    return "\n".join(text for text in found if text)
+
+
+def host_parts(message: Message) -> list[Part]:
+    """Return what hosts put into a message of the user's."""
+    if message.get("role") != "user":
+        return []
+    texts = [str(b.get("text") or "") for b in blocks_of(message) if b.get("type") == "text" and EXTENSION not in b]
+    return [part for text in texts for part in parts_of(text) if part.who not in {PERSON, ARGUMENT}]
 
 
 def blocks_of(message: Message) -> Sequence[Block]:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from tipstaff.context.conversation.frames import ARGUMENT, PERSON, parts_of
 from tipstaff.context.conversation.graphemes import ceil_boundary, floor_boundary
 from tipstaff.context.conversation.messages import CALLS, THINKING, Message, blocks_of, call_input_json, text_of
 from tipstaff.model import Record
 
 _CAPS: Final = (8_000, 2_000, 800, 300, 120)
+_CUT: Final = " [... {} characters ...] "
+_LEAST_ENDS: Final = 40
 _LEFT_OUT: Final = "[{} parts of the conversation left out]"
 
 
@@ -19,7 +22,7 @@ class Entry(Record, frozen=True, gc=False):
     Attributes
     ----------
     kind
-        ``user``, ``assistant``, ``call``, ``result`` or ``error``.
+        ``user``, ``host``, ``assistant``, ``call``, ``result`` or ``error``.
     text
         What was said, called or answered.
     """
@@ -41,6 +44,10 @@ def entries_of(messages: Sequence[Message]) -> tuple[Entry, ...]:
                 entry = Entry("call", f"{block.get('name')} {call_input_json(block)}")
             elif kind.endswith("tool_result"):
                 entry = Entry("error" if block.get("is_error") is True else "result", text_of(block.get("content")))
+            elif kind == "text" and speaker == "user":
+                parts = parts_of(str(block.get("text") or ""))
+                found += [Entry("user" if one.who in {PERSON, ARGUMENT} else "host", one.text) for one in parts]
+                continue
             elif kind == "text":
                 entry = Entry(speaker, str(block.get("text") or ""))
             else:
@@ -83,12 +90,16 @@ def _line(entry: Entry, cap: int) -> str:
 
 
 def shortened(text: str, most: int) -> str:
-    """Return at most `most` characters of a text: its beginning, and its end where there is room for both."""
+    """Return at most `most` characters of a text: its beginning, and its end where there is room for both.
+
+    The mark between says how much is gone, and is shorter than that.
+    """
     if len(text) <= most:
         return text
-    mark = f" [... {len(text) - most:,} characters ...] "
-    room = most - len(mark)
-    if room < 40:
+    longest = len(_CUT.format(f"{len(text):,}"))
+    room = most - longest
+    if room < _LEAST_ENDS or len(text) - room <= longest:
         return text[: floor_boundary(text, max(0, most))]
     head = floor_boundary(text, room * 2 // 3)
-    return text[:head] + mark + text[ceil_boundary(text, len(text) - (room - room * 2 // 3)) :]
+    tail = ceil_boundary(text, len(text) - (room - room * 2 // 3))
+    return text[:head] + _CUT.format(f"{tail - head:,}") + text[tail:]

@@ -4,16 +4,48 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Final, Protocol
+from typing import Any, Final, Literal, Protocol
 
-from tipstaff.context.inspecting.monitor import MonitorState
 from tipstaff.context.prompt.assembly import AssembledPrompt
 from tipstaff.context.prompt.sections import SectionReport
+from tipstaff.context.sources.project_rules import GivenRule
 from tipstaff.context.tokens.counting import TextCounter, default_counter, estimate_tools
 from tipstaff.context.tokens.request_tokens import messages_total
 from tipstaff.model import Record
 
 CANDIDATES: Final = "candidates"
+Pressure = Literal["low", "medium", "high", "critical"]
+PRESSURES: Final[tuple[Pressure, ...]] = ("low", "medium", "high", "critical")
+THRESHOLDS: Final = (0.70, 0.85, 0.95)
+"""Shares of the window from which pressure is medium, high and critical."""
+
+
+def pressure_of(tokens: int, window: int) -> Pressure:
+    """Return how much pressure there is when so many tokens of a window are taken; ``low`` where it is unknown."""
+    share = tokens / window if window > 0 else 0.0
+    return PRESSURES[sum(share >= threshold for threshold in THRESHOLDS)]
+
+
+class LiveFigures(Record, frozen=True, kw_only=True):
+    """What the calls of a session took before a request.
+
+    Attributes
+    ----------
+    current_context_tokens, peak_context_tokens
+        What the last call took of the window, and the most that one did.
+    compaction_count, pruned_count, summarized_count, last_phase
+        How many times the conversation was shortened, and how; how it ended last.
+    saved_tokens
+        What that took out.
+    """
+
+    current_context_tokens: int = 0
+    peak_context_tokens: int = 0
+    compaction_count: int = 0
+    pruned_count: int = 0
+    summarized_count: int = 0
+    saved_tokens: int = 0
+    last_phase: str = ""
 
 
 class Focus(Protocol):
@@ -125,7 +157,9 @@ class ContextSnapshot(Record, frozen=True, kw_only=True):
     focus, injected_candidate_ids
         What the request was about, and the candidates whose lines were sent uncut.
     live
-        The monitor's figures at that time.
+        What the session's calls took before.
+    rules
+        The project's rules that the request contains, each with its place and why it was given.
     """
 
     session_id: str
@@ -143,7 +177,8 @@ class ContextSnapshot(Record, frozen=True, kw_only=True):
     message_count: int = 0
     focus: SnapshotFocus = SnapshotFocus()
     injected_candidate_ids: tuple[str, ...] = ()
-    live: MonitorState | None = None
+    live: LiveFigures | None = None
+    rules: tuple[GivenRule, ...] = ()
 
     @property
     def truncated_section_keys(self) -> tuple[str, ...]:
@@ -177,7 +212,8 @@ def take_snapshot(
     messages: Sequence[Mapping[str, Any]] = (),
     tool_tokens: int | None = None,
     message_tokens: int | None = None,
-    live: MonitorState | None = None,
+    live: LiveFigures | None = None,
+    rules: Sequence[GivenRule] = (),
     taken_at: datetime | None = None,
     keep_content: bool = True,
     count: TextCounter | None = None,
@@ -198,8 +234,8 @@ def take_snapshot(
         What is sent beside it; only their number and size are kept.
     tool_tokens, message_tokens
         Their sizes, where they are known better than by the rule of four characters a token.
-    live
-        ``monitor.state``.
+    live, rules
+        What the session's calls took before; the rules that the request contains.
     taken_at
         Aware; now if None.
     keep_content
@@ -238,6 +274,7 @@ def take_snapshot(
         ),
         injected_candidate_ids=injected,
         live=live,
+        rules=tuple(rules),
     )
 
 

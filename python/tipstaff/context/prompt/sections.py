@@ -13,11 +13,13 @@ from tipstaff.model import Record
 
 MEMORY_PREFIX: Final = "memory:"
 RULES_PREFIX: Final = "rules:"
+CONSTITUTION_KEY: Final = "rules:constitution"
+TASK_RULES_KEY: Final = "rules:task"
 
 _KNOWN: Final = {
     "base": ("always-on", "the agent's base instructions"),
     "task-focus": ("task-local", "what the request is about"),
-    "rules": ("task-local", "rules whose paths match the active files"),
+    "rules": ("task-local", "rules for the task and its files"),
     "tool-guidance": ("always-on", "how the registered tools are used"),
     "environment": ("always-on", "where the agent runs"),
     "git": ("task-local", "the state of the repository"),
@@ -150,6 +152,8 @@ def kind_of(key: str) -> SectionKind:
         if tier == "Auto-Memory":
             return SectionKind("learned-signals", "task-local", "8-tier memory hierarchy", tier)
         return SectionKind("memory", "always-on", "8-tier memory hierarchy", tier)
+    if key == CONSTITUTION_KEY:
+        return SectionKind("rules", "always-on", "the project's constitution and its critical rules", "")
     name = "rules" if key.startswith(RULES_PREFIX) else key
     known = _KNOWN.get(name)
     if known is not None:

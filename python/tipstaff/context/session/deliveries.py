@@ -6,36 +6,51 @@ break of the cache (a compaction) throws it away. Then all of it is delivered ag
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
 
 from tipstaff.context.planning import as_context
-from tipstaff.context.prompt.sections import MEMORY_PREFIX, RULES_PREFIX, SectionReport
+from tipstaff.context.prompt.sections import MEMORY_PREFIX, TASK_RULES_KEY, SectionReport
+from tipstaff.context.sources.project_rules import GivenRule
 
 _SMALL_CHARS: Final = 2_000
 
 
 class Deliveries:
-    """Which sections the model has been given in this session, and as what."""
+    """Which sections and rules the model has been given in this session.
+
+    Attributes
+    ----------
+    rules
+        The rules that messages of the conversation hold, by id.
+    waiting
+        Rules of edited files that are to be given with the next message that may hold them.
+    """
 
     def __init__(self) -> None:
         self._known: dict[str, str] = {}
+        self.rules: dict[str, GivenRule] = {}
+        self.waiting: tuple[GivenRule, ...] = ()
 
-    def copied(self) -> dict[str, str]:
+    def copied(self) -> tuple[Any, ...]:
         """Return what `restore` takes."""
-        return self._known.copy()
+        return self._known.copy(), self.rules.copy(), self.waiting
 
-    def restore(self, copied: dict[str, str]) -> None:
+    def restore(self, copied: tuple[Any, ...]) -> None:
         """Become what this was when it was copied."""
-        self._known = copied
+        self._known, self.rules, self.waiting = copied
 
     def forget(self) -> None:
         """Everything is to be delivered again: what was delivered is no longer in the conversation."""
         self._known.clear()
+        self.rules.clear()
 
-    def in_system(self, contents: Mapping[str, str]) -> None:
-        """Take sections that are in the system prompt."""
-        self._known.update(contents)
+    def take_rules(self, rules: Sequence[GivenRule], withdrawn: Iterable[str]) -> None:
+        """Take rules as delivered, and others as withdrawn."""
+        for rule_id in withdrawn:
+            self.rules.pop(rule_id, None)
+        self.rules.update({one.id: one for one in rules})
+        self.waiting = ()
 
     def due(
         self, sections: Iterable[SectionReport], contents: Mapping[str, str], *, turn_begins: bool
@@ -47,25 +62,25 @@ class Deliveries:
         sections
             All that a request would hold.
         contents
-            Their texts before anything was cut, by key. What has none here is in the system prompt for good.
+            Their texts before anything was cut, by key. What has none here is in the system prompt.
         turn_begins
-            Whether the user has just spoken. Between a call and its result only rules of files that became active are
-            delivered: git's state changes with every edit and is not new to the one who edits.
+            Whether the user has just spoken. Between a call and its result only rules are delivered: git's state
+            changes with every edit and is not new to the one who edits.
         """
         found: list[SectionReport] = []
         for section in sections:
             key = section.key
             text = contents.get(key)
             known = self._known.get(key)
-            if text is None or not section.included or known == text:
+            if text is None or not section.included:
                 continue
-            if not key.startswith(RULES_PREFIX):
-                if not turn_begins:
+            if key != TASK_RULES_KEY:
+                if not turn_begins or known == text:
                     continue
                 # The agent writes these memories itself: it need not read them again each time it has.
                 if known is not None and key.startswith(MEMORY_PREFIX) and len(text) > _SMALL_CHARS:
                     continue
-            self._known[key] = text
+                self._known[key] = text
             found.append(section)
         return found
 

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, cast
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 from tipstaff.context.conversation.messages import Message
+from tipstaff.context.inspecting.snapshot import ContextSnapshot, LiveFigures, take_snapshot
+from tipstaff.context.inspecting.snapshot_folder import SnapshotFolder
 from tipstaff.context.session.course import CallReport, cost_of
+from tipstaff.context.session.course_file import CourseWriter
 from tipstaff.context.session.meter import Meter
+from tipstaff.context.session.view import View
+from tipstaff.errors import StoreDamagedError, StoreWriteError
+
+if TYPE_CHECKING:
+    from tipstaff.context.candidates.store import CandidateStore
+    from tipstaff.context.planning import PlannedPrompt
+    from tipstaff.context.shortening.compaction_config import CompactionConfig
+    from tipstaff.context.sources.project_rules import GivenRule
+    from tipstaff.context.tokens.counting import TextCounter
 
 
 class Sent:
@@ -66,3 +79,121 @@ def _cached_tokens(usage: Mapping[str, Any] | None) -> int | None:
             if isinstance(cached, int):
                 return cached
     return None
+
+
+class RequestRecorder:
+    """Records the requests and calls of a session; what cannot be written is worth less than the request.
+
+    Parameters
+    ----------
+    root, session_id, api
+        Of the session.
+    folder
+        Where requests are recorded: ``project`` is below `root`; None records nothing.
+    candidates
+        A store in which shown candidates are marked as used.
+    count
+        Counter of texts.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        session_id: str,
+        *,
+        folder: SnapshotFolder | str | None,
+        api: str,
+        candidates: CandidateStore | None,
+        count: TextCounter,
+    ) -> None:
+        self._session = session_id
+        self._api = api
+        self._folder = SnapshotFolder.of_project(root) if isinstance(folder, str) else folder
+        self._course: CourseWriter | None = None
+        self._store = candidates
+        self._count = count
+
+    def snapshot(
+        self,
+        planned: PlannedPrompt,
+        view: View,
+        tools: Sequence[Mapping[str, Any]],
+        config: CompactionConfig,
+        calls: Sequence[CallReport],
+        rules: Sequence[GivenRule],
+    ) -> ContextSnapshot:
+        """Return what a request contains.
+
+        Parameters
+        ----------
+        planned, view, tools, rules
+            What it was made of.
+        config, calls
+            Of the session.
+        """
+        return take_snapshot(
+            planned.prompt,
+            session_id=self._session,
+            context_window=config.context_window_tokens,
+            max_output=config.max_output_tokens,
+            focus=planned.focus,
+            candidates=planned.shown,
+            tools=tools,
+            messages=view.messages,
+            message_tokens=view.tokens,
+            live=_figures(calls) if calls else None,
+            rules=rules,
+            count=self._count,
+        )
+
+    def record(
+        self,
+        planned: PlannedPrompt,
+        view: View,
+        tools: Sequence[Mapping[str, Any]],
+        config: CompactionConfig,
+        calls: Sequence[CallReport],
+        rules: Sequence[GivenRule],
+    ) -> tuple[ContextSnapshot, tuple[str, ...]]:
+        """Write what a request contains, and mark the candidates in it as used; return it, and what did not work."""
+        snapshot = self.snapshot(planned, view, tools, config, calls, rules)
+        troubles: list[str] = []
+        try:
+            if self._folder is not None:
+                snapshot = self._folder.record(snapshot)
+        except StoreWriteError as error:
+            troubles.append(f"the request was not recorded: {error}")
+        try:
+            if self._store is not None and snapshot.injected_candidate_ids:
+                self._store.mark_used(snapshot.injected_candidate_ids)
+        except (StoreWriteError, StoreDamagedError) as error:
+            troubles.append(f"the candidates were not marked as used: {error}")
+        return snapshot, tuple(troubles)
+
+    def append(self, report: CallReport, config: CompactionConfig) -> tuple[str, ...]:
+        """Record a call; return what could not be recorded of it."""
+        if self._folder is None:
+            return ()
+        if self._course is None:
+            self._course = CourseWriter(
+                self._folder, self._session, window=config.context_window_tokens,
+                max_output=config.max_output_tokens, api=self._api,
+            )  # fmt: skip
+        try:
+            self._course.append(report)
+        except StoreWriteError as error:
+            return (f"the call was not recorded: {error}",)
+        return ()
+
+
+def _figures(calls: Sequence[CallReport]) -> LiveFigures:
+    shortened = [call for call in calls if call.broken_by in {"pruned", "summarized"}]
+    return LiveFigures(
+        current_context_tokens=calls[-1].tokens,
+        peak_context_tokens=max(call.tokens for call in calls),
+        compaction_count=len(shortened),
+        pruned_count=sum(call.broken_by == "pruned" for call in shortened),
+        summarized_count=sum(call.broken_by == "summarized" for call in shortened),
+        saved_tokens=sum(call.saved_tokens for call in shortened),
+        last_phase=shortened[-1].broken_by if shortened else "",
+    )

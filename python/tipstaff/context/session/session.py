@@ -2,45 +2,44 @@
 
 from __future__ import annotations
 
-import functools
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypeAlias, cast
 
 from tipstaff.context.conversation.messages import MessageError
-from tipstaff.context.planning import PlannedPrompt
+from tipstaff.context.planning import PlannedPrompt, PromptPlanner
+from tipstaff.context.prompt.budget import SystemPromptBudget
 from tipstaff.context.prompt.focus import RequestFocus
-from tipstaff.context.request import RequestAssembler
 from tipstaff.context.session.apis.sdk import field_of, plain
 from tipstaff.context.session.apis.select import wire_of
 from tipstaff.context.session.apis.wire import Api
 from tipstaff.context.session.course import CallReport, SessionCourse
-from tipstaff.context.session.course_file import CourseWriter
 from tipstaff.context.session.deliveries import delivered
 from tipstaff.context.session.fitting import WindowFitter
 from tipstaff.context.session.meter import Meter
-from tipstaff.context.session.reports import Sent, report_of
+from tipstaff.context.session.reports import RequestRecorder, Sent, report_of
 from tipstaff.context.session.state import SessionState
 from tipstaff.context.shortening.compaction import compact
 from tipstaff.context.shortening.compaction_config import CompactionConfig
 from tipstaff.context.shortening.facts import Facts
+from tipstaff.context.sources.git_state import GitState
+from tipstaff.context.sources.memory_tiers import MemoryTiers
+from tipstaff.context.sources.project_rules import RULES_TOKENS, ProjectRules
 from tipstaff.context.tokens.counting import TextCounter
 from tipstaff.context.tokens.estimator import TokenEstimator
-from tipstaff.errors import StoreWriteError, TipstaffError
+from tipstaff.errors import ConfigError, TipstaffError
 
 if TYPE_CHECKING:
     from tipstaff.context.candidates.store import CandidateStore
-    from tipstaff.context.inspecting.monitor import ContextMonitor
+    from tipstaff.context.inspecting.snapshot import ContextSnapshot
     from tipstaff.context.inspecting.snapshot_folder import SnapshotFolder
     from tipstaff.context.shortening.stubs import Reference
     from tipstaff.context.shortening.summarizers import Summarizer
-    from tipstaff.context.shortening.window import ContextWindow
     from tipstaff.context.sources.auto_memory import AutoMemory
-    from tipstaff.context.sources.git_state import GitState
-    from tipstaff.context.sources.memory_tiers import MemoryTiers
-    from tipstaff.context.sources.path_rules import PathRules
+    from tipstaff.context.sources.project_rules import GivenRule
 
+RuleFiles: TypeAlias = Literal["compiled", "whole", "none"]
 _HISTORY: Final = 8
 
 
@@ -72,8 +71,17 @@ class ContextSession:
     count_request
         Called with the arguments of a call that is near the window's end, returns its tokens: the provider's own
         ``count_tokens``, for example.
-    tiers, rules, git, candidates, snapshots, monitor, tool_guidance, skills, environment
-        As `RequestAssembler` takes them.
+    rule_files
+        ``compiled``: the system prompt holds the constitution, and the last message of the user's the rules for its
+        task and files. ``whole``: rule files are in the system prompt as well. ``none``: no rules, and no rule files.
+    tiers, git
+        Where memory and the repository's state are read; by default below `root`. None for `git` leaves it out.
+    candidates
+        A store whose promoted candidates are shown and marked as used.
+    snapshots
+        Where requests are recorded: by default below `root`; None records nothing.
+    tool_guidance, skills, environment
+        Further sections of the prompt; blank ones are left out.
     memory
         Where what was learned is written when the conversation is shortened; None for nowhere.
     reference
@@ -129,12 +137,11 @@ class ContextSession:
         protected_turns: int = 4,
         count: TextCounter | None = None,
         count_request: Callable[[Mapping[str, Any]], int] | None = None,
+        rule_files: RuleFiles = "compiled",
         tiers: MemoryTiers | None = None,
-        rules: PathRules | None = None,
         git: GitState | str | None = "project",
         candidates: CandidateStore | None = None,
         snapshots: SnapshotFolder | str | None = "project",
-        monitor: ContextMonitor | None = None,
         tool_guidance: str = "",
         skills: str = "",
         environment: str = "",
@@ -154,38 +161,41 @@ class ContextSession:
         self._pinned = tuple(pinned)
         self._reference = reference
         texts = count or TokenEstimator(self._wire.vocabulary)
-        self._requests = RequestAssembler(
-            root,
-            base=base,
-            config=self.config,
-            session_id=session_id,
-            tiers=tiers,
-            rules=rules,
-            git=git,
-            candidates=candidates,
-            snapshots=snapshots,
-            monitor=monitor,
-            count=texts,
-        )
-        folder = self._requests.snapshots
-        self._recorder = None if folder is None else CourseWriter(
-            folder, session_id, window=model_window, max_output=max_output, api=api
+        for name, value in (("git", git), ("snapshots", snapshots)):
+            if isinstance(value, str) and value != "project":
+                msg = f"{name}: expected 'project', None or an object, got {value!r}"
+                raise ConfigError(msg)
+        if rule_files not in {"compiled", "whole", "none"}:
+            msg = f"rule_files: expected 'compiled', 'whole' or 'none', got {rule_files!r}"
+            raise ConfigError(msg)
+        self._recorder = RequestRecorder(
+            self._root, session_id, folder=snapshots, api=api, candidates=candidates, count=texts
         )  # fmt: skip
         self._candidates = candidates
-        self._monitor = monitor
         self._memory = _memory_of(self._root, memory)
-        self._planned = functools.partial(
-            self._requests.planner.plan,
-            memory=self._memory,
+        budget = SystemPromptBudget.for_context_window(model_window, max_output)
+        self._rules = None if rule_files == "none" else ProjectRules(
+            self._root, texts, min(RULES_TOKENS, budget.max_total_chars // 20)
+        )  # fmt: skip
+        self._planner = PromptPlanner(
+            budget,
+            tiers or MemoryTiers(self._root),
+            GitState(self._root) if isinstance(git, str) else git,
+            candidates,
+            self._rules,
+            whole_files=rule_files == "whole",
             tool_guidance=tool_guidance,
             skills=skills,
             environment=environment,
+            memory=self._memory,
         )
         self._meter = Meter(texts)
         self._state = SessionState(self._wire, self._meter)
         self._fitter = WindowFitter(self.config, self._meter, self._state, count_request, reference)
         self._calls: list[CallReport] = []
         self._sent: Sent | None = None
+        self._planned: tuple[PlannedPrompt, tuple[GivenRule, ...], bool] | None = None
+        self._report: ContextSnapshot | None = None
         self.problems: tuple[str, ...] = ()
 
     # -- what a loop calls ------------------------------------------------------------------------------------------
@@ -239,6 +249,10 @@ class ContextSession:
             raise
         groups = self._state.written()
         self._sent = self._state.take_sent(groups, first=not self._calls)
+        self._report = None
+        if self._planned is not None and self._planned[2]:
+            self._report, troubles = self._recorder.record(*self._request_parts())
+            self.problems += troubles
         return self._arguments(groups)
 
     def _arguments(self, groups: Sequence[list[dict[str, Any]]] | None = None) -> dict[str, Any]:
@@ -295,17 +309,9 @@ class ContextSession:
         report = report_of(sent, reported, answer, self._meter, number=len(self._calls) + 1, api=self._api)
         self._calls.append(report)
         self._sent = None
-        if self._monitor is not None:
-            self._monitor.record_turn_complete(
-                input_tokens=report.tokens, output_tokens=report.output_tokens, context_tokens=report.tokens
-            )
         if answer is not None:
             self._state.answered(answer)
-        if self._recorder is not None:
-            try:
-                self._recorder.append(report)
-            except StoreWriteError as error:
-                self.problems += (f"the call was not recorded: {error}",)
+        self.problems += self._recorder.append(report, self.config)
         return report
 
     def close(self) -> None:
@@ -335,40 +341,66 @@ class ContextSession:
         """What each call took."""
         return SessionCourse(tuple(self._calls))
 
-    def window(self) -> ContextWindow:
-        """Return what the next request takes of the model's window, by region, and what would leave it first."""
-        from tipstaff.context.session.regions import filled_window
+    @property
+    def report(self) -> ContextSnapshot | None:
+        """What the last request contained: its sections, the rules that were given and why; None before the first."""
+        if self._report is None and self._planned is not None:
+            self._report = self._recorder.snapshot(*self._request_parts())
+        return self._report
 
-        return filled_window(self.config, self._meter, self._state.fixed_tokens(), self._state.view)
+    def _request_parts(self) -> tuple[Any, ...]:
+        planned, rules, _ = cast("tuple[PlannedPrompt, tuple[GivenRule, ...], bool]", self._planned)
+        return planned, self._state.view, self._state.tools, self.config, self._calls, rules
 
     # -- context ----------------------------------------------------------------------------------------------------
 
     def _plan_and_deliver(self, query: str | None, sections: Mapping[str, str], *, turn_begins: bool) -> None:
-        last = self._state.view.messages[-1]
-        planned = self._plan(query, sections, with_git=turn_begins)
-        if self._state.system is None:
-            self._state.system = planned.system
-            self._state.deliveries.in_system(planned.stable_contents)
-        if last.get("role") != "user":
-            return
-        contents = {**planned.stable_contents, **planned.contents}
-        due = self._state.deliveries.due(planned.prompt.sections, contents, turn_begins=turn_begins)
-        text = delivered(due)
-        if text:
-            self._state.view.add_context(text)
-        if text or turn_begins:
-            _, _, troubles = self._requests.record(
-                planned, self._state.view.messages, self._state.tools, message_tokens=self._state.view.tokens
-            )
-            self.problems += troubles
+        state, deliveries = self._state, self._state.deliveries
+        asked = query if query is not None else state.last_words()
+        focus = RequestFocus.extract(asked, state.log[-_HISTORY:], project_root=str(self._root))
+        rules, withdrawn = self._due_rules(asked, focus, turn_begins=turn_begins)
+        base = "\n\n".join(part for part in (self._base, state.callers_system) if part.strip())
+        now = state.news() if turn_begins else ""
+        extra = {**sections, "state": now} if now else sections
+        planned = self._planner.plan(
+            asked, focus, base=base, rules=rules, withdrawn=withdrawn, extra=extra, with_git=turn_begins
+        )
+        if planned.system != state.system:
+            if state.system is not None:
+                state.broken_by = "system"
+            state.system = planned.system
         self.problems += tuple(one for one in planned.problems if one not in self.problems)
+        text = ""
+        if state.view.takes_context():
+            text = delivered(deliveries.due(planned.prompt.sections, planned.contents, turn_begins=turn_begins))
+            deliveries.take_rules(rules, withdrawn)
+            if text:
+                state.view.add_context(text)
+        given = (*(self._rules.system()[0] if self._rules is not None else ()), *deliveries.rules.values())
+        self._planned = planned, given, bool(text or turn_begins)
 
-    def _plan(self, query: str | None, sections: Mapping[str, str], *, with_git: bool) -> PlannedPrompt:
-        history = self._state.log[-_HISTORY:]
-        asked = query if query is not None else self._state.last_words()
-        focus = RequestFocus.extract(asked, history, project_root=str(self._root))
-        base = "\n\n".join(part for part in (self._base, self._state.callers_system) if part.strip())
-        return self._planned(asked, focus, base=base, with_git=with_git, extra=sections)
+    def _due_rules(
+        self, asked: str, focus: RequestFocus, *, turn_begins: bool
+    ) -> tuple[tuple[GivenRule, ...], tuple[str, ...]]:
+        """Return the rules that the last message is to bring, and ids of those that hold no more."""
+        rules, deliveries = self._rules, self._state.deliveries
+        if rules is None:
+            return (), ()
+        deliveries.waiting += rules.refresh(everywhere=turn_begins)
+        if not self._state.view.takes_context():
+            return (), ()
+        withdrawn = rules.withdrawn(deliveries.rules.values())
+        standing = {one.id for one in rules.system()[0]} | (deliveries.rules.keys() - set(withdrawn))
+        found = {one.id: one for one in deliveries.waiting}
+        room = rules.room((*deliveries.rules.values(), *found.values()))
+        files = dict.fromkeys((*self._state.touched(), *focus.active_file_paths))
+        for given in rules.for_files(files, {*standing, *found}, room):
+            found[given.id] = given
+        if turn_begins:
+            room = rules.room((*deliveries.rules.values(), *found.values()))
+            for given in rules.for_task(self._state.task_words(asked), {*standing, *found}, room):
+                found[given.id] = given
+        return tuple(found.values()), withdrawn
 
     # -- keeping within the window ----------------------------------------------------------------------------------
 
@@ -389,8 +421,6 @@ class ContextSession:
             force=True,
         )
         self.problems += result.warnings
-        if self._monitor is not None and result.phase != "none":
-            self._monitor.record_compaction(result.original_tokens, result.compacted_tokens, result.phase)
         if result.phase == "none":
             return
         self._state.start_again(result, origins)

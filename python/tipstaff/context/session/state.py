@@ -6,9 +6,10 @@ A request that cannot be sent was never made: the state is copied before it and 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
-from tipstaff.context.conversation.messages import blocks_of, starts_turn, words_of
+from tipstaff.context.conversation.calls import files_of
+from tipstaff.context.conversation.messages import CALLS, blocks_of, starts_turn, words_of
 from tipstaff.context.session.apis.wire import Wire, delivery_of
 from tipstaff.context.session.deliveries import Deliveries
 from tipstaff.context.session.intake import Intake
@@ -17,6 +18,8 @@ from tipstaff.context.session.reports import Sent
 from tipstaff.context.session.view import View
 from tipstaff.context.shortening.compaction import CompactionResult
 from tipstaff.context.shortening.facts import Facts, extract_facts
+
+_FEW_WORDS: Final = 8
 
 
 class SessionState:
@@ -47,6 +50,8 @@ class SessionState:
         Why the next request will begin otherwise than the last.
     saved
         Tokens that were taken out since the last request.
+    compacted
+        Whether the conversation begins with a summary of what was before.
     stuck_at
         The size from which shortening the conversation did not help; 0 while it does.
     """
@@ -61,6 +66,7 @@ class SessionState:
         self.broken_by = ""
         self.saved = 0
         self.stuck_at = 0
+        self.compacted = False
         self.tools: list[dict[str, Any]] = []
         self._tools_key = ""
         self._given_tools: tuple[object, ...] = ()
@@ -69,6 +75,7 @@ class SessionState:
         self._intake = Intake(wire)
         self._facts = Facts()
         self._facts_to = 0
+        self._touched_to = 0
 
     def copied(self) -> tuple[Any, ...]:
         """Return what `restore` takes."""
@@ -77,8 +84,8 @@ class SessionState:
             self._intake.copied(),
             self.deliveries.copied(),
             list(self.log),
-            (self.system, self.callers_system, self.broken_by, self.saved, self.stuck_at),
-            (self._facts, self._facts_to),
+            (self.system, self.callers_system, self.broken_by, self.saved, self.stuck_at, self.compacted),
+            (self._facts, self._facts_to, self._touched_to),
             (self.tools, self._tools_key, self._given_tools),
         )
 
@@ -88,8 +95,8 @@ class SessionState:
         self.view.restore(view)
         self._intake.restore(intake)
         self.deliveries.restore(deliveries)
-        self.system, self.callers_system, self.broken_by, self.saved, self.stuck_at = rest
-        self._facts, self._facts_to = facts
+        self.system, self.callers_system, self.broken_by, self.saved, self.stuck_at, self.compacted = rest
+        self._facts, self._facts_to, self._touched_to = facts
         self.tools, self._tools_key, self._given_tools = tools
 
     def take(self, given: Sequence[Any]) -> bool:
@@ -131,11 +138,13 @@ class SessionState:
         only_answer = len(self.log) - keep == 1 and self.view.origins and self.view.origins[-1] == keep
         del self.log[keep:]
         self._facts_to = min(self._facts_to, keep)
+        self._touched_to = min(self._touched_to, keep)
         if only_answer and len(self.groups) < len(self.view):
             # The caller's own version of an answer that has not been sent yet.
             self.view.drop_last()
             return
         self.broken_by = "history"
+        self.compacted = False
         self.deliveries.forget()
         self.view.reset((), ())
         self._facts, self._facts_to = Facts(), 0
@@ -145,6 +154,7 @@ class SessionState:
     def start_again(self, result: CompactionResult, origins: list[int]) -> None:
         """Continue with the result of a compaction; the system prompt is read again, as the cache is lost anyway."""
         self.broken_by = result.phase
+        self.compacted = self.compacted or result.phase == "summarized"
         kept = len(result.messages) if result.phase != "summarized" else result.kept
         front = len(result.messages) - kept
         first = origins[len(origins) - kept] if kept else len(self.log)
@@ -158,18 +168,39 @@ class SessionState:
         if end and self.log[-1].get("role") == "assistant":
             end -= 1
         if end > self._facts_to:
-            self._facts = self._facts.merged(extract_facts(self.log[self._facts_to : end]))
+            self._facts = extract_facts(self.log[self._facts_to : end], self._facts)
             self._facts_to = end
         return self._facts
 
     def last_words(self) -> str:
         """Return the last text of the user's, without what was delivered with it; empty where there is none."""
-        for message in reversed(self.log):
-            if starts_turn(message):
-                texts = (words_of(block) for block in blocks_of(message) if not delivery_of(block))
-                if text := "\n".join(text for text in texts if text):
-                    return text
-        return ""
+        return next((text for message in reversed(self.log) if starts_turn(message) and (text := _said(message))), "")
+
+    def touched(self) -> tuple[str, ...]:
+        """Return the files that the newest calls change, read or name in a command, each once."""
+        found: dict[str, None] = {}
+        for message in self.log[self._touched_to :]:
+            for block in blocks_of(message):
+                if block.get("type") in CALLS:
+                    found.update(dict.fromkeys(files_of(block)))
+        self._touched_to = len(self.log)
+        return tuple(found)
+
+    def news(self) -> str:
+        """Return what is so now where the conversation begins with what was so earlier; else nothing."""
+        if not self.compacted:
+            return ""
+        facts = self.facts()
+        return f"# What is so now\n\n{facts.replace(skills=()).state()}"
+
+    def task_words(self, asked: str) -> str:
+        """Return by what the rules for a task are found: what the user asks, and what before where that says little."""
+        words, at = asked, len(self.log)
+        while len(words.split()) < _FEW_WORDS and at > 0:
+            at -= 1
+            if starts_turn(self.log[at]) and (text := _said(self.log[at])) not in words:
+                words = f"{text}\n{words}"
+        return words
 
     def fixed_tokens(self) -> int:
         """Return the estimate for what each request begins with: system prompt and tools."""
@@ -200,3 +231,8 @@ class SessionState:
         self.view.changed_from = len(self.view)
         self.broken_by, self.saved = "", 0
         return sent
+
+
+def _said(message: dict[str, Any]) -> str:
+    texts = (words_of(block) for block in blocks_of(message) if not delivery_of(block))
+    return "\n".join(text for text in texts if text)

@@ -130,6 +130,19 @@ class View:
         for part in (self.messages, self.costs, self.origins):
             part.pop()
 
+    def takes_context(self) -> bool:
+        """Whether context may be added to the last message: it is the user's, and no result of a program's calls.
+
+        Beside results of calls that code made (``caller``) the Messages API takes nothing else.
+        """
+        if not self.messages or self.messages[-1].get("role") != "user":
+            return False
+        results = {b.get("tool_use_id") for b in blocks_of(self.messages[-1]) if b.get("type") == "tool_result"}
+        if not results or len(self.messages) < 2:
+            return True
+        calls = [block for block in blocks_of(self.messages[-2]) if block.get("id") in results]
+        return all((block.get("caller") or {"type": "direct"}).get("type") == "direct" for block in calls)
+
     def add_context(self, text: str) -> None:
         """Add context to the last message, which must be the user's."""
         last = self.messages[-1]

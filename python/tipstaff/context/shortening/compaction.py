@@ -3,8 +3,8 @@
 Phase 0 collects what was done, phase 1 prunes as for a request, phase 2 replaces what is old with a summary.
 What follows a compaction begins with
 
-- a message of the user's that says so, with the pinned texts (the constitution, the rules that were retrieved) and what
-  the user said so far, word for word;
+- a message of the user's that says so, with the pinned texts, what is so now (the current task, what the agent was
+  doing, what has not finished) and what the user said so far, word for word;
 - one of the assistant's that begins with ``[COMPACTED]``: earlier summaries as they are, the new one, and the facts;
 - the last turns as they were.
 
@@ -19,6 +19,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
 from tipstaff.budgets import SUMMARY_MAX_TOKENS
+from tipstaff.context.conversation.frames import REPORT
 from tipstaff.context.conversation.messages import Message, blocks_of, plain_data, starts_turn, text_of, turn_starts
 from tipstaff.context.conversation.transcript import Entry, entries_of
 from tipstaff.context.shortening.compaction_config import CompactionConfig
@@ -29,6 +30,8 @@ from tipstaff.context.shortening.preamble import (
     Preamble,
     cut_to,
     go_on,
+    host_texts_in,
+    host_texts_within,
     joined,
     latest_summaries,
     opening,
@@ -38,11 +41,17 @@ from tipstaff.context.shortening.preamble import (
     user_texts_within,
 )
 from tipstaff.context.shortening.pruner import PrunedPart, Pruner
-from tipstaff.context.shortening.pruning import PruneResult, measured_request
 from tipstaff.context.shortening.results import capped_results
 from tipstaff.context.shortening.stubs import Reference
 from tipstaff.context.shortening.summarizers import ExtractiveSummarizer, Summarizer, SummaryRequest, summary_in
-from tipstaff.context.tokens.counting import SystemPrompt, TextCounter, default_counter, estimate_message
+from tipstaff.context.tokens.counting import (
+    SystemPrompt,
+    TextCounter,
+    default_counter,
+    estimate_message,
+    estimate_system_prompt,
+)
+from tipstaff.context.tokens.request_tokens import estimate_full_context, message_costs
 from tipstaff.model import Record
 
 _ROOM_SHARE: Final = 0.6
@@ -54,6 +63,10 @@ _RESULT_SHARE: Final = 0.3
 _LEAST_CAP: Final = 500
 _USER_SHARE: Final = 0.75
 _CARRIED_SHARE: Final = 0.5
+_HOST_SHARE: Final = 0.5
+_BROUGHT_SHARE: Final = 0.2
+"""Of the target, what plans and skills are given at least."""
+
 _MODEL_PART: Final = 8
 """A model is asked for a summary of at most one part in so many of the room, and never less than it always was."""
 
@@ -115,8 +128,6 @@ def compact(
     tools: Sequence[Mapping[str, Any]] = (),
     pinned: Sequence[str] = (),
     count: TextCounter | None = None,
-    usage: object = None,
-    previous: PruneResult | None = None,
     reference: Reference | None = None,
     facts: Facts | None = None,
     force: bool = False,
@@ -138,8 +149,6 @@ def compact(
         Texts that have to be in what follows, word for word.
     count
         Counter of texts; by default the fitted estimator.
-    usage, previous
-        What the provider reported of the last request, and how that was pruned: see `prune_for_request`.
     reference
         Says where the whole of a pruned block is kept.
     facts
@@ -153,9 +162,9 @@ def compact(
         If a message is not of the Messages API's shape.
     """
     found = tuple(messages)
-    work = _Work(messages, found, system_prompt, tools, config, count or default_counter(), usage, previous)
+    work = _Work(messages, found, system_prompt, tools, config, count or default_counter())
     preamble = read_preamble(found)
-    facts = preamble.facts.merged(facts or Facts()).merged(extract_facts(found[preamble.size :]))
+    facts = extract_facts(found[preamble.size :], preamble.facts.merged(facts or Facts()))
     if work.original - work.apart <= config.trigger_tokens and not force:
         return CompactionResult(found, work.original, work.original, "none", facts)
     pruner = Pruner(found, config, count=work.count, reference=reference, costs=work.costs)
@@ -173,7 +182,7 @@ def compact(
 
 
 class _Work:
-    """The figures of one compaction, in the provider's tokens where it reported any."""
+    """The figures of one compaction."""
 
     def __init__(
         self,
@@ -183,18 +192,15 @@ class _Work:
         tools: Sequence[Mapping[str, Any]],
         config: CompactionConfig,
         count: TextCounter,
-        usage: Any,
-        previous: PruneResult | None,
     ) -> None:
-        # The caller's own list: what its messages cost is remembered.
-        measure = measured_request(given, system_prompt, tools, config, count=count, usage=usage, previous=previous)
         self.messages = messages
         self.config = config
-        self.count = measure.count
-        self.apart = min(config.system_prompt_tokens, measure.prompt)
-        self.costs = measure.costs
+        self.count = count
+        self.apart = min(config.system_prompt_tokens, estimate_system_prompt(system_prompt, count=count))
+        # The caller's own list: what its messages cost is remembered.
+        self.costs = message_costs(given, count=count)
         self._known = dict(zip(map(id, messages), self.costs, strict=True))
-        self.beside = measure.beside
+        self.beside = estimate_full_context(system_prompt, tools, (), count=count)
         self.original = self.beside + sum(self.costs)
         self.fixed = self.beside - self.apart
 
@@ -243,10 +249,11 @@ def _summarized(
     texts = tuple(pinned) or preamble.pinned
     target = min(work.config.prune_target_tokens + work.apart, work.original - 1)
     last_cut = _last_cut(pruned, preamble)
+    state_alone = Facts(task=facts.task, doing=facts.doing, waiting=facts.waiting, skills=facts.skills)
     left = [0] * (len(pruned) + 1)  # tokens from each message on
     for index in range(len(pruned) - 1, -1, -1):
         left[index] = left[index + 1] + work.cost(pruned[index])
-    front = work.tokens(opening(texts, "", (), "", Facts()))
+    front = work.tokens(opening(texts, (), (), "", state_alone))
     turning = estimate_message(go_on(), count=count)
     requester = _SummaryRequester(summarizer, count)
     for cut in _cuts(work, pruned, preamble):
@@ -256,16 +263,14 @@ def _summarized(
         user_first = kept[0].get("role") == "user"
         room = target - front - left[cut] - (0 if user_first else turning)
         before = user_texts_in(work.messages[preamble.size : cut])
-        task, user_texts = (
-            (preamble.task, (*preamble.user_texts, *before))
-            if preamble.task
-            else (before[0] if before else "", before[1:])
-        )
+        user_texts = (*preamble.user_texts, *before)
+        hosts = (*preamble.host_texts, *host_texts_in(work.messages[preamble.size : cut]))
+        brought = min(int(_BROUGHT_SHARE * target), sum(count(text) + 8 for kind, text in hosts if kind != REPORT))
         wanted = (
-            count(task)
-            + sum(map(count, user_texts))
+            sum(map(count, user_texts))
             + 8 * len(user_texts)
-            + count(facts.without("\n".join((task, *user_texts))).render())
+            + count(facts.without("\n".join(user_texts)).render())
+            + brought
         )
         if cut != last_cut and room < min(wanted + LEAST_SUMMARY, int(_ROOM_SHARE * target)):
             continue
@@ -276,11 +281,14 @@ def _summarized(
         room = max(room, min(max(3 * LEAST_SUMMARY, min(wanted + 3 * LEAST_SUMMARY, spare)), most))
         if room <= LEAST_SUMMARY:
             continue
-        task, user_texts, whole = user_texts_within(task, user_texts, int(room * _USER_SHARE), count)
-        whole_text = "\n".join((task, *user_texts))
-        room -= count(task) + sum(map(count, user_texts)) + 8 * (len(user_texts) + 1)
-        shown = facts.without(whole_text).within(max(0, room - LEAST_SUMMARY), count)
+        user_texts, whole = user_texts_within(user_texts, int(room * _USER_SHARE), count)
+        room -= sum(map(count, user_texts)) + 8 * (len(user_texts) + 1)
+        shown = facts.without("\n".join(user_texts)).within(max(0, room - LEAST_SUMMARY), count)
         room -= count(shown.render())
+        hosts = host_texts_within(
+            hosts, max(int(max(0, room) * _HOST_SHARE), min(brought, room - LEAST_SUMMARY)), count
+        )
+        room -= sum(count(text) + 8 for _, text in hosts)
         carried = latest_summaries(preamble.summaries, int(room * _CARRIED_SHARE), count)
         room -= count(carried)
         summary = requester.summary(work.messages[preamble.size : cut], max(LEAST_SUMMARY, room - 12), whole=whole)
@@ -288,7 +296,7 @@ def _summarized(
             work,
             "summarized",
             (
-                *opening(texts, task, user_texts, joined(carried, summary), shown),
+                *opening(texts, user_texts, hosts, joined(carried, summary), shown),
                 *(() if user_first else (go_on(),)),
                 *kept,
             ),

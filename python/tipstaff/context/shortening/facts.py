@@ -1,7 +1,8 @@
-"""What a conversation did, taken from its own words before they are summarised: no model, nothing invented.
+"""What a conversation did and what is so now, taken from its own words before they are summarised: no model.
 
-Files that were changed, commands that were run, those that failed and why, errors that came back, what was decided,
-what the user demands, which tasks are open; each once, in the order in which it came last.
+Files that were changed, commands that were run, those that failed and why, errors that came back, what the agent says
+that it decided, what the user demands, which tasks are open, who is still at work; each once, in the order in which it
+came last. A later one takes the place of an earlier one about the same thing.
 """
 
 from __future__ import annotations
@@ -11,15 +12,22 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, cast
 
-from tipstaff.context.conversation.calls import changed_files, command_of, open_tasks, runs_commands
+from tipstaff.context.conversation.calls import changed_files, command_of, input_of, path_of, plain_name, runs_commands
+from tipstaff.context.conversation.frames import PLAN, REPORT, SKILL
 from tipstaff.context.conversation.graphemes import floor_boundary
-from tipstaff.context.conversation.messages import CALLS, EXTENSION, Message, blocks_of, text_of, words_of
+from tipstaff.context.conversation.messages import CALLS, EXTENSION, Message, blocks_of, host_parts, said_in, text_of
+from tipstaff.context.conversation.task_lists import TaskList
+from tipstaff.context.conversation.transcript import shortened
+from tipstaff.context.shortening.failures import cause_of, has_failed
 from tipstaff.context.tokens.counting import TextCounter
 from tipstaff.model import Record
 
 MAX_COMMAND_CHARS: Final = 100
 MAX_ERROR_CHARS: Final = 200
 MAX_SENTENCE_CHARS: Final = 400
+TASK_CHARS: Final = 240
+_DOING_CHARS: Final = 300
+_MOST_WAITING: Final = 6
 _MAX_SEARCHED_CHARS: Final = 8_000
 """Of a longer sentence its telling clause is taken; what is longer still is a file or a log that was pasted."""
 
@@ -36,50 +44,80 @@ _LABELS: Final = {
 }
 """In the order in which they are kept where not all fit."""
 
+_STATE: Final = {
+    "task": "current task",
+    "doing": "now working on",
+    "touched": "changed for it",
+    "waiting": "not finished yet",
+    "skills": "loaded skill",
+}
+"""What is so now: it stands first in a compacted conversation, in this order."""
+
 _SPACE = re.compile(r"\s+")
 _CLAUSE: Final = re.compile(r"\A|[,;:] |[\u060c\u061b\u3001\uff0c\uff1b\uff1a]")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
-# How a result of a tool begins, or ends, that failed, where its message does not say so.
-_FAILED: Final = re.compile(
-    r"\A\W{0,4}(?:(?:\w+ )?error\b|\w*(?:Error|Exception)\b:?|traceback \(most recent|fatal:|failed\b|"
-    r"failure\b|exit(?:ed with)?"
-    r"(?: code| status)?:? ?[1-9]|command (?:failed|not found)|permission denied|no such file|panic:|usage error|"
-    r"\[exit (?:code|status) [1-9]|<tool_use_error>|process exited with code [1-9])"
-    r"|(?:exit(?:ed with)?|return(?:ed)?) (?:code|status):? ?[1-9]\d{0,2}\W{0,3}\Z"
-    r"|command not found\W{0,3}\Z|^Traceback \(most recent call last\):",
-    re.IGNORECASE | re.MULTILINE,
-)
-_FAILED_JSON: Final = re.compile(
-    r'"(?:is_?error|failed)"\s{0,3}:\s{0,3}true|"(?:success|ok)"\s{0,3}:\s{0,3}false|"exit_?code"\s{0,3}:\s{0,3}[1-9]',
-    re.IGNORECASE,
-)
 _DECISION: Final = re.compile(
-    r"\b(?:(?:i|we)(?:'ve| have)? (?:decided|chose|chosen|settled|agreed|opted)|decision:|decided (?:to|"
-    r"that|on|against)|"
-    r"instead of|rather than|we will use|we'll use|going with|the cause (?:is|was)|root cause|turns out|therefore we)\b"
+    r"\A\W{0,4}(?:D\d{1,3}\b ?[:.)]|decisions?(?: made)?:|decided\b|conclusion:|root cause\b|verdict:)"
+    r"|\b(?:i|we)(?:'ve|’ve| have)? (?:decided|chose|chosen|picked|settled|agreed|opted|went with|ruled out)\b"
+    r"|\b(?:i|we)(?:'ll|’ll|'m|’m| will| am| are)(?: now)? (?:going with|go with|stick(?:ing)? (?:with|to)|using)\b"
+    r"|\bwe will use\b|\bit (?:was|is) decided\b|\bgoing with\b"
+    r"|\b(?:the|root|real|actual|underlying) (?:bug|cause|problem|issue|culprit|root cause|reason|failure)"
+    r" (?:is|was|lies|comes)\b|\b(?:turns|turned) out\b|\bcaused by\b"
     r"|entschieden|beschlossen|hemos decidido|decidimos|nous avons décidé|решили|решено|决定|決定|決め|결정",
     re.IGNORECASE,
 )
 _DEMAND: Final = re.compile(
     r"\b(?:must(?:n't)?|never|always|do not|don't|dont|only|shall|keep|avoid|ensure|make sure|at most|at least|"
     r"no more than|no less than|remember|note that|required?|requires|forbidden|not allowed|may not|cannot|can't|"
-    r"under no|important)\b"
+    r"under no|important|from now on)\b"
     r"|\b(?:nie|niemals|immer|muss|müssen|darf|nur|nunca|siempre|debe|solo|jamais|toujours|doit|sempre|deve)\b"
     r"|никогда|всегда|нельзя|должн|только"
     r"|不要|不得|不能|禁止|必须|必須|务必|總是|总是|只能|永远|しない|ないで|ください|必ず|だけ|禁じ|하지\s?마|반드시|항상|절대"
     r"|कभी|हमेशा|मत|ไม่|ต้อง|ห้าม|لا\s|يجب|دائم|ممنوع|אסור|תמיד|חייב",
     re.IGNORECASE,
 )
-_WISH: Final = re.compile(
-    r"\b(?:should(?:n't)?|without|prefer|stays?|below|instead|use|leave|ask)\b"
-    r"|\b(?:nicht|ohne|no|sin|pas|sans|não|mai|sem)\b|не\b|без",
+_DEFINITE: Final = re.compile(r"\b(?:must(?:n't)?|never|always|do not|don't|shall)\b", re.IGNORECASE)
+_WITHDRAWN: Final = re.compile(
+    r"\b(?:wrong (?:chat|window|session|thread)|ignore (?:my|the|that|this) (?:last|previous|prior)?|never ?mind|"
+    r"scratch that|disregard|forget (?:that|what i said|the last))\b",
     re.IGNORECASE,
 )
-"""Words of demands that are as often words of anything else: where room is short, such sentences go first."""
+_ASSENT: Final = re.compile(
+    r"\A\W*(?:yes|yep|yeah|ok(?:ay)?|sure|please do|do it|do that|go(?: ahead| on)?|proceed|continue|approved?|"
+    r"sounds good|that would be \w+|add (?:it|both|them)|please add it|implement the plan|make it so|agreed|correct|"
+    r"ja|oui|sí|si|да|はい|好的?|네)\b",
+    re.IGNORECASE,
+)
+_ASSENT_WORDS: Final = 8
+_RUNNING: Final = re.compile(
+    r"\b(?:still running|is running|are running|in flight|in the background|keeps? running|waiting (?:for|on)|"
+    r"still (?:working|open|pending|to do)|not (?:yet|been) \w+ed\b|remains? (?:open|to)|blocked (?:on|by)|"
+    r"left to do|next step|todo|unfinished|not finished)\b",
+    re.IGNORECASE,
+)
+_OVER: Final = re.compile(
+    r"\b(?:finished|merged|done|complete[ds]?|stopped|closed|landed|cancell?ed|removed|fixed|passe[sd])\b",
+    re.IGNORECASE,
+)
+_NAME: Final = re.compile(r"`([\w./#-]{4,60})`|\b([\w.-]{3,40}) (?:worker|agent|job|process|branch|build)\b")
+_SPAWNERS: Final = frozenset("agent task spawnagent dispatchagent subagent runsubagent newtask delegate".split())
+_BACKGROUND: Final = re.compile(r"in the background|async(?:hronously)? |agent ?id\b|launched|spawned", re.IGNORECASE)
+_GO_ON: Final = re.compile(r"\b(?:continue|go on|proceed|resume|keep going)\W*\Z", re.IGNORECASE)
+_GO_ON_WORDS: Final = 4
+_TAG: Final = re.compile(r"</?[a-z_]+>|\n---\n.*\Z", re.DOTALL)
+_MOST_TOUCHED: Final = 6
+_POLAR: Final = frozenset(
+    "always never not don do must mustn shall should only please use the a an to of in on and or it is be for with "
+    "that this any all no we you i make sure ensure keep now want would like can instead from at as by if so".split()
+)
+_WORD: Final = re.compile(r"[^\W_]{2,}")
+_IDENTIFIER: Final = re.compile(r"[\w./-]*[\d_/][\w./-]*")
+_SAME_SHARE: Final = 0.6
+"""Two sentences that share so many of their words, and name the same files and numbers, are about the same thing."""
 
 
 class Facts(Record, frozen=True):
-    """What was done.
+    """What was done, and what is so now.
 
     Attributes
     ----------
@@ -91,15 +129,25 @@ class Facts(Record, frozen=True):
     errors
         What failing tools said, on one line, at most 200 characters.
     failures
-        Shell commands that failed, and why: ``make test: FAILED tests/test_a.py``.
+        Shell commands that failed, and the cause: ``make test: FAILED tests/test_a.py``.
     decisions
-        Sentences of the assistant's that say what was decided, or found to be the cause.
+        Sentences in which the assistant states what was decided, or found to be the cause.
     constraints
-        Sentences of the user's that demand or forbid something.
+        Sentences of the user's that demand or forbid something, without those that a later one replaces.
     tasks
         What is still open in the agent's own list of tasks.
     tasks_listed
         Whether there was such a list; then `tasks` replaces what was known before.
+    task
+        What the user asked for last; of a short assent also what it agrees to. Where only a host's plan says so, that.
+    doing
+        What the agent said that it was doing, and its last call.
+    touched
+        The files that were changed since the user asked for it.
+    waiting
+        Agents and jobs that have not reported, and what the agent named as unfinished.
+    skills
+        Skills that were loaded, with where they are.
     """
 
     files: tuple[str, ...] = ()
@@ -110,6 +158,11 @@ class Facts(Record, frozen=True):
     constraints: tuple[str, ...] = ()
     tasks: tuple[str, ...] = ()
     tasks_listed: bool = False
+    task: str = ""
+    doing: str = ""
+    touched: tuple[str, ...] = ()
+    waiting: tuple[str, ...] = ()
+    skills: tuple[str, ...] = ()
 
     def items(self) -> tuple[str, ...]:
         """Return each fact as a sentence."""
@@ -130,10 +183,15 @@ class Facts(Record, frozen=True):
             _each_last((*self.commands, *later.commands)),
             _each_last((*self.errors, *later.errors)),
             _each_last((*self.failures, *later.failures)),
-            _each_last((*self.decisions, *later.decisions)),
-            _each_last((*self.constraints, *later.constraints)),
+            in_force((*self.decisions, *later.decisions)),
+            in_force((*self.constraints, *later.constraints)),
             later.tasks if later.tasks_listed else self.tasks,
             self.tasks_listed or later.tasks_listed,
+            later.task or self.task,
+            later.doing or self.doing,
+            later.touched if later.task else _each_last((*self.touched, *later.touched))[-_MOST_TOUCHED:],
+            _each_last((*self.waiting, *later.waiting))[-_MOST_WAITING:],
+            _each_last((*self.skills, *later.skills)),
         )
 
     def latest(self, n: int) -> Facts:
@@ -151,20 +209,19 @@ class Facts(Record, frozen=True):
     def within(self, tokens: int, count: TextCounter) -> Facts:
         """Return as many facts as so many tokens allow, the newest of each kind: demands and open tasks first.
 
-        Sentences that are demands only by a word of many meanings come after all else.
+        Sentences that are demands only by a word of many meanings come after all else. What is so now is not counted.
         """
         whole = self.render()
         if not whole or count(whole) <= tokens:
             return self
         room = tokens - count(f"{_OPEN}\n{_CLOSE}") - 2
-        wishes = {one for one in self.constraints if _DEMAND.search(one) is None}
         kept: dict[str, set[str]] = {name: set() for name in _LABELS}
         passes = [(name, getattr(self, name)) for name in _LABELS] + [("constraints", self.constraints)]
         for number, (name, values) in enumerate(passes):
             for value in reversed(cast("tuple[str, ...]", values)):
-                if name == "constraints" and (value in wishes) == (number == 0):
+                if name == "constraints" and (_DEMAND.search(value) is None) == (number == 0):
                     continue
-                cost = count(_line(name, value)) + 1
+                cost = count(_line(_LABELS[name], value)) + 1
                 if cost > room:
                     break
                 room -= cost
@@ -175,101 +232,240 @@ class Facts(Record, frozen=True):
 
     def render(self) -> str:
         """Return the facts as a block of text that `read_facts` reads back; empty without any."""
-        lines = [_line(name, value) for name in _LABELS for value in cast("tuple[str, ...]", getattr(self, name))]
+        lines = [_line(label, value) for name, label in _LABELS.items() for value in getattr(self, name)]
         return "\n".join((_OPEN, *lines, _CLOSE)) if lines else ""
 
+    def state(self) -> str:
+        """Return what is so now, in lines that `read_facts` reads back; empty where nothing is known."""
+        lines: list[str] = []
+        for name, label in _STATE.items():
+            value: object = getattr(self, name)
+            lines += [_line(label, one) for one in ((value,) if isinstance(value, str) else cast("Any", value)) if one]
+        return "\n".join(lines)
 
-def _line(name: str, value: str) -> str:
-    return f"- {_LABELS[name]}: {_quoted(value)}"
+
+def _line(label: str, value: str) -> str:
+    return f"- {label}: {_quoted(value)}"
 
 
 def read_facts(text: str) -> Facts:
-    """Return the facts that `Facts.render` wrote into a text; lines of another kind are passed over."""
-    _, found, rest = text.partition(f"{_OPEN}\n")
-    body, closed, _ = rest.partition(f"\n{_CLOSE}")
-    kinds: dict[str, list[str]] = {name: [] for name in _LABELS}
-    if found and closed:
-        for line in body.split("\n"):
-            for name, label in _LABELS.items():
-                prefix = f"- {label}: "
-                if line.startswith(prefix):
-                    try:
-                        value: object = json.loads(line[len(prefix) :])
-                    except ValueError:
-                        continue
-                    if isinstance(value, str):
-                        kinds[name].append(value)
-    return Facts().replace(**{name: tuple(values) for name, values in kinds.items()})
+    """Return the facts that `Facts.render` and `Facts.state` wrote into a text; other lines are passed over."""
+    labels = {label: name for name, label in (*_LABELS.items(), *_STATE.items())}
+    kinds: dict[str, list[str]] = {}
+    for line in text.split("\n"):
+        label, found, value = line.removeprefix("- ").partition(": ")
+        if not found or not line.startswith("- ") or label not in labels:
+            continue
+        try:
+            read: object = json.loads(value)
+        except ValueError:
+            continue
+        if isinstance(read, str):
+            kinds.setdefault(labels[label], []).append(read)
+    single = {name: values[-1] for name in ("task", "doing") if (values := kinds.pop(name, []))}
+    return Facts().replace(**{name: tuple(values) for name, values in kinds.items()}, **single)
 
 
-def extract_facts(messages: Sequence[Message]) -> Facts:
-    """Return what a conversation did. A file whose change failed was not changed; its error is reported."""
-    failed: dict[str, str] = {}
-    errors: list[str] = []
-    demands: list[str] = []
-    decisions: list[str] = []
-    for message in messages:
-        user = message.get("role") == "user"
+def in_force(sentences: Iterable[str]) -> tuple[str, ...]:
+    """Return sentences, each once and in order, without those that a later one about the same thing replaces."""
+    kept: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
+    for sentence in sentences:
+        about = frozenset(word for word in _WORD.findall(sentence.lower()) if word not in _POLAR)
+        named = frozenset(_IDENTIFIER.findall(sentence))
+        for earlier, (words, names) in list(kept.items()):
+            shared = len(about & words)
+            same = names == named and shared and shared >= _SAME_SHARE * len(about | words)
+            if earlier == sentence or same:
+                del kept[earlier]
+        kept[sentence] = about, named
+    return tuple(kept)
+
+
+def extract_facts(messages: Sequence[Message], before: Facts | None = None) -> Facts:
+    """Return what a conversation did. A file whose change failed was not changed; its error is reported.
+
+    Parameters
+    ----------
+    messages
+        In the Messages API's shape.
+    before
+        What is known of the messages before these: the result continues it.
+    """
+    return _Extraction(before or Facts()).run(messages)
+
+
+class _Extraction:
+    """Goes through messages once, with what was so before them."""
+
+    def __init__(self, before: Facts) -> None:
+        self._before = before
+        self._task, self._text, self._called = before.task, *_read_doing(before.doing)
+        self._touched = list(before.touched)
+        self._waiting = {_name_in(one): one for one in before.waiting}
+        self._skills = list(before.skills)
+        self._lists = TaskList(before.tasks)
+        self._demands = list(before.constraints)
+        self._last_demands: list[str] = []
+        self._decisions = list(before.decisions)
+        self._files, self._commands = list(before.files), list(before.commands)
+        self._errors, self._failures = list(before.errors), list(before.failures)
+
+    def run(self, messages: Sequence[Message]) -> Facts:
+        results = {
+            str(block.get("tool_use_id")): block
+            for message in messages
+            for block in blocks_of(message)
+            if str(block.get("type", "")).endswith("tool_result")
+        }
+        for message in messages:
+            if message.get("role") == "user":
+                self._host(message)
+                if said := said_in(message):
+                    self._user(said)
+                self._results(message)
+            elif message.get("role") == "assistant":
+                self._assistant(message, results)
+        before = self._before
+        return Facts(
+            _each_last(self._files),
+            _each_last(self._commands),
+            _each_last(self._errors),
+            _each_last(self._failures),
+            in_force(self._decisions),
+            in_force(self._demands),
+            self._lists.open(),
+            before.tasks_listed or self._lists.listed,
+            self._task,
+            self._doing(),
+            _each_last(self._touched)[-_MOST_TOUCHED:],
+            tuple(self._waiting.values())[-_MOST_WAITING:],
+            _each_last(self._skills),
+        )
+
+    def _doing(self) -> str:
+        return f"{self._text} [{self._called}]".strip() if self._called else self._text
+
+    def _user(self, said: str) -> None:
+        words = len(said.split())
+        if words <= _GO_ON_WORDS and _GO_ON.search(said) is not None and self._task:
+            return
+        demands = sentences(said, _DEMAND)
+        if _WITHDRAWN.search(said) is not None:
+            self._demands = [one for one in self._demands if one not in self._last_demands]
+        elif _ASSENT.match(said) is not None and words <= _ASSENT_WORDS and self._text:
+            said = f"{said} (asked or proposed before: {self._text})"
+        self._task, self._touched = _cut(said, TASK_CHARS), []
+        self._demands += demands
+        self._last_demands = demands
+
+    def _host(self, message: Message) -> None:
+        for part in host_parts(message):
+            if part.who == PLAN:
+                self._task, self._touched = _cut(part.text, TASK_CHARS), []
+            elif part.who == SKILL:
+                plain = _TAG.sub(" ", part.text).strip()
+                self._skills.append(_cut(plain.split("\n", 1)[0].removeprefix("Base directory for this skill:"), 120))
+            elif part.who == REPORT:
+                for name in [name for name in self._waiting if name in part.text]:
+                    del self._waiting[name]
+
+    def _results(self, message: Message) -> None:
         for block in blocks_of(message):
-            kind = str(block.get("type", ""))
-            if kind.endswith("tool_result"):
-                output = text_of(block.get("content")).strip()
-                if has_failed(block, output):
-                    failed[str(block.get("tool_use_id"))] = output
-                    if output and output != "null":
-                        errors.append(_cut(output, MAX_ERROR_CHARS))
-            elif kind == "text" and EXTENSION not in block:
-                if user:
-                    demands += sentences(words_of(block), _DEMAND, _WISH)
-                else:
-                    decisions += sentences(str(block.get("text") or ""), _DECISION)
-    files: list[str] = []
-    commands: list[str] = []
-    failures: list[str] = []
-    tasks: tuple[str, ...] | None = None
-    for message in messages:
-        for block in blocks_of(message):
-            if block.get("type") not in CALLS:
+            if not str(block.get("type", "")).endswith("tool_result"):
                 continue
-            reason = failed.get(str(block.get("id")))
-            if runs_commands(block):
-                ran = _cut(command_of(block), MAX_COMMAND_CHARS)
-                commands += [ran] if ran else []
-                if ran and reason is not None:
-                    failures.append(f"{ran}: {_reason(reason)}")
-            elif (listed := open_tasks(block)) is not None:
-                tasks = tuple(_cut(one, MAX_SENTENCE_CHARS) for one in listed)
-            elif reason is None:
-                files += changed_files(block)
-    return Facts(
-        _each_last(files),
-        _each_last(commands),
-        _each_last(errors),
-        _each_last(failures),
-        _each_last(decisions),
-        _each_last(demands),
-        tasks or (),
-        tasks is not None,
-    )
+            output = text_of(block.get("content")).strip()
+            self._lists.result(str(block.get("tool_use_id")), output)
+            if has_failed(block, output) and output and output != "null":
+                self._errors.append(_cut(cause_of(output), MAX_ERROR_CHARS))
+
+    def _assistant(self, message: Message, results: Mapping[str, Mapping[str, Any]]) -> None:
+        texts = [str(b.get("text") or "") for b in blocks_of(message) if b.get("type") == "text" and EXTENSION not in b]
+        text = "\n".join(texts).strip()
+        if text:
+            self._decisions += sentences(text, _DECISION)
+            self._open_in(text)
+            self._text = shortened(_SPACE.sub(" ", text), _DOING_CHARS)
+        called = ""
+        for block in blocks_of(message):
+            if block.get("type") in CALLS:
+                result = results.get(str(block.get("id")))
+                output = text_of(result.get("content")).strip() if result is not None else ""
+                failed = result is not None and has_failed(result, output)
+                called = self._call(block, output, failed=failed) or called
+        if text or called:
+            self._called = called
+
+    def _call(self, block: Mapping[str, Any], output: str, *, failed: bool) -> str:
+        """Take a call with what came of it; return it in short."""
+        name, values = str(block.get("name") or ""), input_of(block)
+        if self._lists.call(block):
+            return ""
+        if runs_commands(block):
+            ran = _cut(command_of(block), MAX_COMMAND_CHARS)
+            if ran:
+                self._commands.append(ran)
+                if failed:
+                    self._failures.append(f"{ran}: {_cut(cause_of(output), 2 * MAX_ERROR_CHARS)}")
+            if input_of(block).get("run_in_background") is True and ran:
+                self._waiting[ran] = f"{ran}: runs in the background"
+            return ran
+        if plain_name(name) in _SPAWNERS:
+            what = _cut(str(values.get("description") or values.get("name") or values.get("prompt") or name), 80)
+            if values.get("run_in_background") is True or _BACKGROUND.search(output[:400]) is not None:
+                self._waiting[what] = f"{what}: the agent has not reported yet"
+        if not failed:
+            changed = changed_files(block)
+            self._files += changed
+            self._touched += changed
+        return " ".join(part for part in (name, path_of(values)) if part)
+
+    def _open_in(self, text: str) -> None:
+        """Take what the agent says is unfinished, by the name that it gives it; forget what it says is finished.
+
+        What it names nothing by counts only until it speaks again.
+        """
+        for nameless in [name for name in self._waiting if name.startswith("\0")]:
+            del self._waiting[nameless]
+        for sentence in _SENTENCE.split(text):
+            plain = _SPACE.sub(" ", sentence).strip(" -*#>\t")
+            if not 6 <= len(plain) <= MAX_SENTENCE_CHARS:
+                continue
+            names = [one or other for one, other in _NAME.findall(plain) if (one or other).lower() not in _POLAR]
+            if _RUNNING.search(plain) is not None:
+                name = names[0] if names else f"\0{plain}"
+                self._waiting.pop(name, None)
+                self._waiting[name] = _cut(plain, MAX_ERROR_CHARS)
+            elif _OVER.search(plain) is not None:
+                for name in names:
+                    self._waiting.pop(name, None)
+        while len(self._waiting) > 4 * _MOST_WAITING:
+            del self._waiting[next(iter(self._waiting))]
 
 
-def has_failed(block: Mapping[str, Any], output: str) -> bool:
-    """Return whether a tool's result is one of a failure: as it says itself, else as its words do."""
-    marked: object = block.get("is_error")
-    if isinstance(marked, bool):
-        return marked
-    if len(output) > 4_000:
-        output = output[:2_000] + "\n" + output[-2_000:]
-    if output.startswith(("{", "[")):
-        return _FAILED_JSON.search(output) is not None
-    return _FAILED.search(output) is not None
+def _read_doing(doing: str) -> tuple[str, str]:
+    """Return what the agent said, and its last call."""
+    text, found, called = doing.rpartition(" [")
+    return (text, called.removesuffix("]")) if found and doing.endswith("]") else (doing, "")
+
+
+def _name_in(waiting: str) -> str:
+    """Return by which name something was entered as unfinished."""
+    for ending in (": the agent has not reported yet", ": runs in the background"):
+        if waiting.endswith(ending):
+            return waiting.removesuffix(ending)
+    return next((one or other for one, other in _NAME.findall(waiting)), f"\0{waiting}")
 
 
 def sentences(text: str, *patterns: re.Pattern[str]) -> list[str]:
-    """Return the sentences of a text in which one of the patterns is found, on one line each."""
+    """Return the sentences of a text in which one of the patterns is found, on one line each.
+
+    A question is none, unless it says so plainly.
+    """
     found: dict[str, None] = {}
     for sentence in _SENTENCE.split(text):
         plain = _SPACE.sub(" ", sentence).strip(" -*#>\t")
+        if plain.endswith("?") and _DEFINITE.search(plain) is None:
+            continue
         if 6 <= len(plain) <= MAX_SENTENCE_CHARS and any(one.search(plain) for one in patterns):
             found[plain] = None
         elif MAX_SENTENCE_CHARS < len(plain) <= _MAX_SEARCHED_CHARS and (match := patterns[0].search(plain)):
@@ -283,13 +479,6 @@ def _around(sentence: str, at: int) -> str:
     if at - begins > MAX_SENTENCE_CHARS // 2:
         begins = sentence.rfind(" ", 0, at - MAX_SENTENCE_CHARS // 4) + 1
     return _cut(sentence[begins:], MAX_SENTENCE_CHARS)
-
-
-def _reason(output: str) -> str:
-    """Return the line that says why a command failed: the last one that names a failure, else the last."""
-    lines = [line for line in output.splitlines() if line.strip()]
-    telling = [line for line in lines if re.search(r"error|fail|fatal|denied|not found|assert", line, re.IGNORECASE)]
-    return _cut((telling or lines or ["no reason given"])[-1], MAX_ERROR_CHARS)
 
 
 def _cut(text: str, most: int) -> str:

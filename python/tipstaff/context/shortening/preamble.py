@@ -7,14 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from tipstaff.context.conversation.frames import PLAN, REPORT, SKILL
 from tipstaff.context.conversation.graphemes import floor_boundary
 from tipstaff.context.conversation.messages import (
-    EXTENSION,
     Message,
     blocks_of,
+    host_parts,
+    said_in,
     starts_turn,
     text_of,
-    words_of,
 )
 from tipstaff.context.conversation.transcript import shortened
 from tipstaff.context.shortening.facts import Facts, read_facts
@@ -22,21 +23,25 @@ from tipstaff.context.tokens.counting import TextCounter
 
 COMPACTED: Final = "[COMPACTED]"
 CONTINUATION: Final = (
-    "This session is continued from a previous conversation that ran out of context. What the user said in it follows, "
-    "word for word, then a summary of what was done. Continue with the task from where it stopped; do "
-    "not start over and "
-    "do not ask again what has been answered."
+    "This session is continued from a previous conversation that ran out of context. What is so now comes first, then "
+    "what the user said, word for word, the oldest first: a later message replaces an earlier one about the same "
+    "thing. A summary of what was done follows. Continue from where it stopped; do not start over and do not ask again "
+    "what has been answered."
 )
 GO_ON: Final = "Go on from here."
-_SUMMARY_MARK: Final = "\n\n--- later ---\n\n"
+_SUMMARY_MARK: Final = "\n\n--- before that ---\n\n"
+_NOW, _THEN = "Current state:", "State at that time:"
 LEAST_SUMMARY: Final = 60
 """Tokens that a summary is given at least."""
 
 _FRAME_TOKENS: Final = 8
 _PINNED: Final = re.compile(r"\A<pinned>\n(.*)\n</pinned>\Z", re.DOTALL)
-_TASK: Final = re.compile(r"\A<task>\n(.*)\n</task>\Z", re.DOTALL)
+_STATE: Final = re.compile(r"\A<state>\n(.*)\n</state>\Z", re.DOTALL)
+_HOST_MESSAGE: Final = re.compile(r"\A<host-message kind=\"(\w+)\">\n(.*)\n</host-message>\Z", re.DOTALL)
 _USER_MESSAGE: Final = re.compile(r"\A<user-message>\n(.*)\n</user-message>\Z", re.DOTALL)
 _CAPS: Final = (4_000, 1_200, 500)
+_HOST_CAPS: Final = {PLAN: 6_000, SKILL: 1_500, REPORT: 700}
+_MOST_HOST_TEXTS: Final = 8
 _LEFT_OUT: Final = re.compile(r"\A\[\d+ earlier messages of the user's left out\]\Z")
 
 
@@ -48,16 +53,18 @@ class Preamble:
     ----------
     size
         How many messages it takes.
-    pinned, task, user_texts
-        Pinned texts; the first thing that the user asked for; what the user said after that.
+    pinned, user_texts
+        Pinned texts, and what the user said.
+    host_texts
+        Plans, skills and reports of other agents that a host brought: kind and text.
     summaries, facts
-        Of what was before.
+        Of what was before, with what was so then.
     """
 
     size: int = 0
     pinned: tuple[str, ...] = ()
-    task: str = ""
     user_texts: tuple[str, ...] = ()
+    host_texts: tuple[tuple[str, str], ...] = ()
     summaries: str = ""
     facts: Facts = field(default_factory=Facts)
 
@@ -68,14 +75,21 @@ def pinned_block(text: str) -> dict[str, Any]:
 
 
 def opening(
-    pinned: Sequence[str], task: str, user_texts: Sequence[str], summaries: str, facts: Facts
+    pinned: Sequence[str],
+    user_texts: Sequence[str],
+    host_texts: Sequence[tuple[str, str]],
+    summaries: str,
+    facts: Facts,
 ) -> tuple[Message, Message]:
     """Return the two messages that a conversation begins with after a compaction."""
+    state = facts.state()
     first: list[dict[str, Any]] = [{"type": "text", "text": CONTINUATION}]
     first += [pinned_block(text) for text in pinned]
-    if task:
-        first.append({"type": "text", "text": f"<task>\n{task}\n</task>"})
+    first += [{"type": "text", "text": f"<state>\n{state}\n</state>"}] if state else []
     first += [{"type": "text", "text": f"<user-message>\n{text}\n</user-message>"} for text in user_texts]
+    first += [
+        {"type": "text", "text": f'<host-message kind="{kind}">\n{text}\n</host-message>'} for kind, text in host_texts
+    ]
     body = [COMPACTED, summaries, facts.render()]
     return (
         {"role": "user", "content": first},
@@ -89,63 +103,77 @@ def go_on() -> Message:
 
 
 def user_texts_in(messages: Sequence[Message]) -> tuple[str, ...]:
-    """Return what the user said, message by message: not results of tools, nor context that a host added."""
+    """Return what the user said, message by message: not results of tools, nor what a host added."""
     found: list[str] = []
     for message in messages:
-        if message.get("role") != "user":
-            continue
-        texts = [words_of(block) for block in blocks_of(message) if EXTENSION not in block]
-        text = "\n".join(text for text in texts if text)
+        text = said_in(message)
         if text and text != GO_ON and (starts_turn(message) or len(text) < 20_000):
             found.append(text)
     return tuple(found)
 
 
-def user_texts_within(
-    task: str, user_texts: Sequence[str], tokens: int, count: TextCounter
-) -> tuple[str, tuple[str, ...], bool]:
+def host_texts_in(messages: Sequence[Message]) -> tuple[tuple[str, str], ...]:
+    """Return the plans, skills and reports of other agents that a host brought, long ones cut in their middle."""
+    parts = [part for message in messages for part in host_parts(message) if part.who in _HOST_CAPS]
+    return tuple((part.who, shortened(part.text, _HOST_CAPS[part.who])) for part in parts)
+
+
+def host_texts_within(texts: Sequence[tuple[str, str]], tokens: int, count: TextCounter) -> tuple[tuple[str, str], ...]:
+    """Return the newest of some texts of hosts that so many tokens allow, each once; reports last."""
+    kept: list[int] = []
+    seen: set[str] = set()
+    order = sorted(range(len(texts)), key=lambda at: (texts[at][0] == REPORT, -at))
+    for at in order:
+        cost = count(texts[at][1]) + _FRAME_TOKENS
+        if cost <= tokens and texts[at][1] not in seen and len(kept) < _MOST_HOST_TEXTS:
+            tokens -= cost
+            seen.add(texts[at][1])
+            kept.append(at)
+    return tuple(texts[at] for at in sorted(kept))
+
+
+def user_texts_within(user_texts: Sequence[str], tokens: int, count: TextCounter) -> tuple[tuple[str, ...], bool]:
     """Return as much of what the user said as so many tokens allow.
 
     Returns
     -------
-    task, user_texts, whole
-        All of it word for word where that fits. Else long ones are cut in their middle, ever shorter; then the oldest
-        but for the task go.
+    user_texts, whole
+        All of it word for word where that fits. Else long ones are cut in their middle, ever shorter, the first and the
+        last less than others; then the oldest go, but for the first.
     """
 
     def cost(text: str) -> int:
         return count(text) + _FRAME_TOKENS if text else 0
 
     costs = [cost(text) for text in user_texts]
-    if cost(task) + sum(costs) <= tokens:
-        return task, tuple(user_texts), True
-    shorter, cut = task, list(user_texts)
+    if sum(costs) <= tokens:
+        return tuple(user_texts), True
+    cut = list(user_texts)
     for cap in _CAPS:
-        shorter = shortened(task, max(cap, 2_000))
+        caps = [max(cap, 2_000) if at in {0, len(user_texts) - 1} else cap for at in range(len(user_texts))]
         cut = [
-            shortened(text, cap) if size * 2 > cap // 2 and len(text) > cap else text
-            for text, size in zip(user_texts, costs, strict=True)
+            shortened(text, most) if size * 2 > most // 2 and len(text) > most else text
+            for text, size, most in zip(user_texts, costs, caps, strict=True)
         ]
         sizes = [size if new is old else cost(new) for new, old, size in zip(cut, user_texts, costs, strict=True)]
-        if cost(shorter) + sum(sizes) <= tokens:
-            return shorter, tuple(cut), False
-    if cost(shorter) > tokens // 2:
-        shorter = shortened(task, max(400, tokens))
-    room = tokens - cost(shorter) - 12
+        if sum(sizes) <= tokens:
+            return tuple(cut), False
+    cut = [shortened(text, max(400, tokens)) if cost(text) > tokens // 2 else text for text in cut]
+    room = tokens - (cost(cut[0]) if cut else 0) - 12
     kept: list[str] = []
-    for text in reversed(cut):
+    for text in reversed(cut[1:]):
         room -= cost(text)
         if room < 0:
             break
         kept.append(text)
-    gone = len(cut) - len(kept)
-    note = [f"[{gone} earlier messages of the user's left out]"] if gone else []
-    return shorter, (*note, *reversed(kept)), False
+    gone = len(cut) - 1 - len(kept)
+    note = [f"[{gone} earlier messages of the user's left out]"] if gone > 0 else []
+    return (*cut[:1], *note, *reversed(kept)), False
 
 
 def joined(earlier: str, later: str) -> str:
-    """Return summaries one after the other, marked as such."""
-    return _SUMMARY_MARK.join(part for part in (earlier, later) if part)
+    """Return summaries one after the other, the newest first, marked as such."""
+    return _SUMMARY_MARK.join(part for part in (later, earlier.replace(_NOW, _THEN)) if part)
 
 
 def latest_summaries(summaries: str, tokens: int, count: TextCounter) -> str:
@@ -153,11 +181,11 @@ def latest_summaries(summaries: str, tokens: int, count: TextCounter) -> str:
     if not summaries or tokens <= 0:
         return ""
     parts = summaries.split(_SUMMARY_MARK)
-    for first in range(len(parts)):
-        kept = _SUMMARY_MARK.join(parts[first:])
+    for last in range(len(parts), 0, -1):
+        kept = _SUMMARY_MARK.join(parts[:last])
         if count(kept) <= tokens:
             return kept
-    return cut_to(parts[-1], tokens, count)
+    return cut_to(parts[0], tokens, count)
 
 
 def cut_to(text: str, tokens: int, count: TextCounter) -> str:
@@ -179,20 +207,25 @@ def read_preamble(messages: Sequence[Message]) -> Preamble:
         return Preamble()
     pinned: list[str] = []
     texts: list[str] = []
-    task = ""
+    hosts: list[tuple[str, str]] = []
+    state = ""
     for block in blocks_of(messages[0]):
         text = str(block.get("text") or "")
         if (match := _PINNED.match(text)) is not None:
             pinned.append(match.group(1))
-        elif (match := _TASK.match(text)) is not None:
-            task = match.group(1)
+        elif (match := _STATE.match(text)) is not None:
+            state = match.group(1)
+        elif (match := _HOST_MESSAGE.match(text)) is not None:
+            hosts.append((match.group(1), match.group(2)))
         elif (match := _USER_MESSAGE.match(text)) is not None and not _LEFT_OUT.match(match.group(1)):
             texts.append(match.group(1))
-    facts = read_facts(second)
     body = second[len(COMPACTED) :]
+    rendered = ""
     if "<facts>\n" in body and body.rstrip().endswith("</facts>"):
-        body = body[: body.rindex("<facts>\n")]
+        at = body.rindex("<facts>\n")
+        body, rendered = body[:at], body[at:]
+    facts = read_facts(f"{rendered}\n{state}")
     size = 2
     if len(messages) > 2 and messages[2].get("role") == "user" and text_of(messages[2].get("content")) == GO_ON:
         size = 3
-    return Preamble(size, tuple(pinned), task, tuple(texts), body.strip(), facts)
+    return Preamble(size, tuple(pinned), tuple(texts), tuple(hosts), body.strip(), facts)

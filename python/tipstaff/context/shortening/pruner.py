@@ -43,9 +43,7 @@ class PrunedPart(Record, frozen=True, gc=False):
     saved_tokens
         What leaving it out saves.
     reference
-        Where the whole of it is: what the caller said, else the id of its call.
-    mark
-        By which the block is known again: another block at its place is not pruned in its stead.
+        Where the whole of it is, as the caller said.
     """
 
     message: int
@@ -53,7 +51,6 @@ class PrunedPart(Record, frozen=True, gc=False):
     kind: str
     saved_tokens: int
     reference: str = ""
-    mark: str = ""
 
 
 @dataclass(slots=True)
@@ -105,7 +102,6 @@ class Pruner:
         self._old, self._long, self._kept = _Queue(), _Queue(), _Queue()
         self._collected = 0
         self._savable = 0
-        self._earlier: dict[int, int] = {}
         # What an earlier compaction said is all that is left of what was before it.
         self._carried = read_preamble(messages).size
         self._starts = [index for index, message in enumerate(messages) if starts_turn(message)]
@@ -128,7 +124,7 @@ class Pruner:
         exchanges: list[list[int]] = []
         for index, message in enumerate(self._messages):
             cost = self._costs[index]
-            total += cost - self._earlier.pop(index, 0)
+            total += cost
             if turn + 1 < len(self._starts) and self._starts[turn + 1] == index:
                 turn += 1
                 exchanges.append([])
@@ -142,21 +138,6 @@ class Pruner:
         if finish and total > target:
             end = len(self._messages) - 1
             self._prune(total - target, self._boundary(turn, end), end, exchanges)
-
-    def apply_earlier(self, parts: Sequence[PrunedPart]) -> None:
-        """Prune what an earlier result for this conversation did."""
-        for part in parts:
-            if part.message >= len(self._messages):
-                continue
-            blocks = blocks_of(self._messages[part.message])
-            if part.block >= len(blocks):
-                continue
-            if not _is_same(part, blocks[part.block]):
-                continue
-            candidate = _Candidate(part.message, part.block, part.kind)
-            before = self.saved
-            if self._take(candidate):
-                self._earlier[part.message] = self._earlier.get(part.message, 0) + self.saved - before
 
     def messages(self) -> tuple[Message, ...]:
         """Return the conversation with what was pruned replaced."""
@@ -271,21 +252,17 @@ class Pruner:
             left = self._count(THINKING_REMOVED)
         return (stub, cost - left, where) if left < cost else None
 
-    def _take(self, candidate: _Candidate) -> bool:
+    def _take(self, candidate: _Candidate) -> None:
         found = self._stubbed(candidate)
         if found is None:
-            return False
+            return
         stub, saves, where = found
-        block = blocks_of(self._messages[candidate.message])[candidate.block]
         self._replaced.setdefault(candidate.message, {})[candidate.block] = stub
         self.saved += saves
         if candidate.counted:
             self._savable -= saves
         candidate.counted = True
-        name = where or str(block.get("tool_use_id") or block.get("id") or "")
-        part = PrunedPart(candidate.message, candidate.block, candidate.kind, saves, name, _mark_of(block))
-        self.parts.append(part)
-        return True
+        self.parts.append(PrunedPart(candidate.message, candidate.block, candidate.kind, saves, where))
 
 
 _WEIGHED: OrderedDict[int, tuple[Block, tuple[object, ...], tuple[Block | None, int, int]]] = OrderedDict()
@@ -318,18 +295,3 @@ def _weigh(kind: str, block: Block, where: str, count: TextCounter) -> tuple[Blo
     if stub is block:
         return stub, 0, 0
     return stub, estimate_block(block, count=count), 0 if stub is None else estimate_block(stub, count=count)
-
-
-def _mark_of(block: Block) -> str:
-    """Return by what a block is known again: its call's id, its signature, else its length and first words."""
-    known: object = block.get("tool_use_id") or block.get("id") or block.get("signature")
-    if known:
-        return str(known)[:64]
-    text = str(block.get("text") or block.get("thinking") or block.get("data") or "")
-    return f"{len(text)}:{text[:40]}"
-
-
-def _is_same(part: PrunedPart, block: Block) -> bool:
-    kind = str(block.get("type"))
-    expected = "thinking" if kind in THINKING else "tool_use" if kind in CALLS else kind
-    return part.kind == expected and part.mark in {"", _mark_of(block)}

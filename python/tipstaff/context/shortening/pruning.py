@@ -17,10 +17,10 @@ from typing import Any
 
 from tipstaff.context.conversation.messages import Message, plain_data
 from tipstaff.context.shortening.compaction_config import CompactionConfig
-from tipstaff.context.shortening.measure import RequestMeasure
 from tipstaff.context.shortening.pruner import PrunedPart, Pruner
 from tipstaff.context.shortening.stubs import Reference
-from tipstaff.context.tokens.counting import SystemPrompt, TextCounter, default_counter
+from tipstaff.context.tokens.counting import SystemPrompt, TextCounter, default_counter, estimate_system_prompt
+from tipstaff.context.tokens.request_tokens import estimate_full_context, message_costs
 from tipstaff.model import Record
 
 
@@ -39,8 +39,6 @@ class PruneResult(Record, frozen=True):
         What was, in the order of the conversation.
     fits
         Whether the result is at or below the trigger.
-    scale
-        What the provider measured over what was estimated: the figures are in its tokens.
     """
 
     messages: tuple[Any, ...]
@@ -49,7 +47,6 @@ class PruneResult(Record, frozen=True):
     applied: bool
     parts: tuple[PrunedPart, ...] = ()
     fits: bool = True
-    scale: float = 1.0
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain data; mappings of any kind become dictionaries."""
@@ -63,10 +60,7 @@ def prune_for_request(
     *,
     config: CompactionConfig,
     count: TextCounter | None = None,
-    usage: object = None,
-    measured_messages: int | None = None,
     reference: Reference | None = None,
-    previous: PruneResult | None = None,
 ) -> PruneResult:
     """Return the conversation as it is to be sent.
 
@@ -80,96 +74,29 @@ def prune_for_request(
         Window, trigger, target, kept turns.
     count
         Counter of texts; by default the fitted estimator.
-    usage, measured_messages
-        What the provider reported of the last request: see `usage_tokens` and `estimate_full_context`. All estimates
-        are scaled by what it measured. If the request was sent pruned, `previous` says what was left out of it; without
-        that, it is taken to have been pruned as this function does.
     reference
         Says where the whole of a pruned block is kept.
-    previous
-        The result for the same conversation when it was shorter. What it pruned is pruned again even if the system
-        prompt or the tools have changed since; without it, that holds while they have not. What is no longer where it
-        was, as after a compaction, is passed over.
 
     Raises
     ------
     MessageError
         If a message is not of the Messages API's shape.
     """
-    found = tuple(messages)
-    measure = measured_request(
-        messages,
-        system_prompt,
-        tools,
-        config,
-        count=count or default_counter(),
-        usage=usage,
-        measured_messages=measured_messages,
-        previous=previous,
-    )
-    original = measure.original
-    apart = min(config.system_prompt_tokens, measure.prompt)
-    earlier = previous.parts if previous is not None else ()
-    if original - apart <= config.trigger_tokens and not earlier:
-        return PruneResult(found, original, original, applied=False, scale=measure.ratio)
-    pruner = Pruner(found, config, count=measure.count, reference=reference, costs=measure.costs)
-    pruner.apply_earlier(earlier)
-    pruner.walk(measure.beside - apart)
-    saved = pruner.saved
+    found, counter = tuple(messages), count or default_counter()
+    costs = message_costs(messages, count=counter)
+    beside = estimate_full_context(system_prompt, tools, (), count=counter)
+    apart = min(config.system_prompt_tokens, estimate_system_prompt(system_prompt, count=counter))
+    original = beside + sum(costs)
+    if original - apart <= config.trigger_tokens:
+        return PruneResult(found, original, original, applied=False)
+    pruner = Pruner(found, config, count=counter, reference=reference, costs=costs)
+    pruner.walk(beside - apart)
+    left = original - pruner.saved
     return PruneResult(
         pruner.messages(),
         original,
-        original - saved,
+        left,
         applied=bool(pruner.parts),
         parts=tuple(sorted(pruner.parts, key=lambda part: (part.message, part.block))),
-        fits=original - saved - apart <= config.trigger_tokens,
-        scale=measure.ratio,
+        fits=left - apart <= config.trigger_tokens,
     )
-
-
-def measured_request(
-    messages: Sequence[Message],
-    system_prompt: SystemPrompt,
-    tools: Sequence[Mapping[str, Any]],
-    config: CompactionConfig,
-    *,
-    count: TextCounter,
-    usage: object,
-    measured_messages: int | None = None,
-    previous: PruneResult | None = None,
-) -> RequestMeasure:
-    """Return what a request costs, with what the provider reported of the one before, which may have been pruned."""
-    return RequestMeasure(
-        system_prompt,
-        tools,
-        messages,
-        count=count,
-        usage=usage,
-        measured_messages=measured_messages,
-        saved=None
-        if previous is None
-        else lambda costs, covered: _saved_before(messages[:covered], config, count, costs, previous),
-        pruned=lambda costs, beside, covered: _saved_by_walk(messages[:covered], config, count, costs, beside),
-    )
-
-
-def _saved_before(
-    messages: Sequence[Message],
-    config: CompactionConfig,
-    count: TextCounter,
-    costs: Sequence[int],
-    previous: PruneResult,
-) -> int:
-    """Return what an earlier result leaves out of these messages."""
-    pruner = Pruner(messages, config, count=count, costs=costs)
-    pruner.apply_earlier(previous.parts)
-    return pruner.saved
-
-
-def _saved_by_walk(
-    messages: Sequence[Message], config: CompactionConfig, count: TextCounter, costs: Sequence[int], beside: int
-) -> int:
-    """Return what pruning would have left out of these messages."""
-    pruner = Pruner(messages, config, count=count, costs=costs)
-    pruner.walk(beside)
-    return pruner.saved

@@ -30,8 +30,7 @@ def stub_of(kind: str, block: Block, where: str) -> Block | None:
         others = _other_parts(content)
         if not others and _is_short(text):
             return block
-        location = where or (f"the result of call {block['tool_use_id']}" if block.get("tool_use_id") else "")
-        return {**block, "content": stub_text(text, location, errors=bool(block.get("is_error")), others=others)}
+        return {**block, "content": stub_text(text, where, errors=bool(block.get("is_error")), others=others)}
     if kind == "text":
         text = str(block.get("text") or "")
         return block if _is_short(text) else {**block, "text": stub_text(text, where)}

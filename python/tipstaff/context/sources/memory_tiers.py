@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import datetime as dt
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -223,13 +223,17 @@ class MemoryTiers:
         """What could not be read when :meth:`load` last ran."""
         return self._problems
 
-    def load(self, *, today: dt.date | None = None) -> tuple[MemoryTier, ...]:
+    def load(
+        self, *, today: dt.date | None = None, without: Callable[[Path], bool] | None = None
+    ) -> tuple[MemoryTier, ...]:
         """Return the tiers that hold text, in order.
 
         Parameters
         ----------
         today
             The journal's day; the default is the local date.
+        without
+            Says of a file that it is to be passed over, such as one whose rules were compiled.
 
         Notes
         -----
@@ -243,6 +247,8 @@ class MemoryTiers:
             names: list[str] = []
             texts: list[str] = []
             for path in self._paths(source, day):
+                if without is not None and path.exists() and without(path):
+                    continue
                 if why := self._distrusted(source, path):
                     problems.append(TierProblem(source.tier, str(path), why))
                     continue

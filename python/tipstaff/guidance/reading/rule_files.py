@@ -121,6 +121,7 @@ FORMATS: Final = (
     Format(".goosehints", "goose", 19, "block.github.io/goose/docs/guides/using-goosehints"),
     Format("QWEN.md", "qwen", 20, "qwenlm.github.io/qwen-code-docs"),
     Format("CRUSH.md", "crush", 21, "github.com/charmbracelet/crush", root_only=True, scope=ROOT),
+    Format(".tipstaff/rules/**/*.md", "tipstaff", 19, "docs/rule-files.md", scope=GLOBS),
 )
 """Every kind of rule file that is read. The files of `USER` come after those of the repository."""
 
