@@ -49,10 +49,9 @@ SUB_STEPS = {
     "context": (
         ("conversation",),
         ("prompt", "tokens"),
-        ("candidates",),
+        ("candidates", "shortening"),
         ("sources",),
-        ("shortening", "inspecting", "planning"),
-        ("request",),
+        ("inspecting", "planning"),
         ("session",),
     ),
 }

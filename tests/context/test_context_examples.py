@@ -19,7 +19,7 @@ def test_the_loop_prunes_compacts_and_stays_within_its_window() -> None:
     command = [sys.executable, str(EXAMPLES / "context_loop.py")]
     lines = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout.splitlines()
     assert any("tokens taken out" in line for line in lines)
-    assert any("constitution" in line and "payment data" in line for line in lines)
+    assert any("system" in line and "payment data" in line for line in lines)
     totals = [line.split(": ", 1)[1].split() for line in lines if line.endswith(" tokens")]
     assert len(totals) == 16
     assert all(int(words[0]) <= int(words[2]) for words in totals)

@@ -81,8 +81,8 @@ class PromptPlanner:
         Whether rule files are sent whole as well.
     tool_guidance, skills, environment
         Further sections; blank ones are left out.
-    memory
-        What was written through it is left out of Auto-Memory: it is in the conversation.
+    memory, session
+        What was written through it, or by a session of this name, is left out: the conversation holds it.
     """
 
     def __init__(
@@ -98,7 +98,9 @@ class PromptPlanner:
         skills: str = "",
         environment: str = "",
         memory: AutoMemory | None = None,
+        session: str = "",
     ) -> None:
+        self._session = session
         self._budget = budget
         self._tiers = tiers
         self._rules = rules
@@ -200,7 +202,7 @@ class PromptPlanner:
             if text.strip():
                 plan.add_section(key, _apart(text), priority, stable=True)
         active = tuple(one.reason.rpartition(" ")[2] for one in rules if one.reason.startswith("file: "))
-        sections = [(tier.key, _learned(tier, self._memory), tier.priority) for tier in learned]
+        sections = [(tier.key, _learned(tier, self._memory, self._session), tier.priority) for tier in learned]
         sections += [
             ("environment", _apart(environment), ENVIRONMENT_PRIORITY),
             ("git", git, GIT_PRIORITY),
@@ -237,10 +239,10 @@ def as_context(body: str) -> str:
     return f"{CONTEXT_OPEN}\n{_LEAD}\n\n{text}\n{CONTEXT_CLOSE}" if text else ""
 
 
-def _learned(tier: MemoryTier, memory: AutoMemory | None) -> str:
-    if memory is None or not memory.written or tier.tier != "Auto-Memory":
+def _learned(tier: MemoryTier, memory: AutoMemory | None, session: str) -> str:
+    if memory is None or tier.tier != "Auto-Memory":
         return tier.content
-    text = memory.without_written(tier.text)
+    text = memory.without_written(tier.text, session)
     return tier.content.replace(tier.text, text) if text.strip() else ""
 
 

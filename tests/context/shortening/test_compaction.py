@@ -177,7 +177,7 @@ def test_d26_summaries_are_carried_and_later_work_is_seen() -> None:
     second = compact_by_rule(later, config=config, summarizer=model)
     assert second.phase == "summarized"
     opening = text_of(second.messages[1]["content"])
-    assert opening.index("FIRST SUMMARY") < opening.index("SECOND SUMMARY")
+    assert opening.index("SECOND SUMMARY") < opening.index("FIRST SUMMARY")
     assert opening.count(COMPACTED) == 1
     assert not any("FIRST SUMMARY" in entry.text for entry in model.asked[0].entries)
     assert second.facts.files == ("src/first.py", "src/second.py")

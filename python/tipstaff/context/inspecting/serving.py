@@ -162,7 +162,7 @@ def answer(folder: SnapshotFolder, message: bytes) -> bytes | None:
     if not isinstance(request, list):
         found = _one(folder, request)
         return None if found is None else _encoded(found)
-    batch = cast("list[Any]", request)
+    batch: list[Any] = request
     if not 0 < len(batch) <= _MAX_BATCH:
         return _encoded(_failure(None, INVALID_REQUEST, f"expected a batch of 1 to {_MAX_BATCH} requests"))
     answers = [found for one in batch if (found := _one(folder, one)) is not None]

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 RuleFiles: TypeAlias = Literal["compiled", "whole", "none"]
 _HISTORY: Final = 8
+_UNNAMED: Final = "session"
 
 
 class ContextSession:
@@ -129,7 +130,7 @@ class ContextSession:
         model_window: int = 200_000,
         max_output: int = 16_384,
         base: str = "",
-        session_id: str = "session",
+        session_id: str = _UNNAMED,
         summarizer: Summarizer | None = None,
         pinned: Sequence[str] = (),
         compaction_threshold: float = 0.88,
@@ -188,6 +189,7 @@ class ContextSession:
             skills=skills,
             environment=environment,
             memory=self._memory,
+            session=session_id if session_id != _UNNAMED else "",
         )
         self._meter = Meter(texts)
         self._state = SessionState(self._wire, self._meter)
@@ -434,8 +436,7 @@ class ContextSession:
             return
         from tipstaff.context.sources.auto_memory import flush
 
-        kinds = {name: getattr(facts, name) for name in ("constraints", "decisions", "failures", "files", "errors")}
-        self.problems += flush(kinds, self._memory, self._candidates, self._session)
+        self.problems += flush(facts, self._memory, self._candidates, self._session)
 
 
 def _memory_of(root: Path, memory: AutoMemory | str | None) -> AutoMemory | None:

@@ -39,6 +39,7 @@ _LABELS: Final = {
     "failures": "failed",
     "files": "changed file",
     "decisions": "decided",
+    "findings": "found",
     "errors": "error",
     "commands": "ran",
 }
@@ -76,6 +77,20 @@ _DEMAND: Final = re.compile(
     r"|कभी|हमेशा|मत|ไม่|ต้อง|ห้าม|لا\s|يجب|دائم|ممنوع|אסור|תמיד|חייב",
     re.IGNORECASE,
 )
+_WISH: Final = re.compile(
+    r"\b(?:should(?:n't)?|i(?:'d|’d| would)? (?:want|like|prefer|need|think)|we (?:want|need|don't need|no longer)|"
+    r"prefer(?:ably)?|rather than|instead of|not just|no need|no longer|stays?|belongs?|aligns? with|based on|gotta|"
+    r"(?:use|change it to use) (?:the )?\w+)\b",
+    re.IGNORECASE,
+)
+_FINDING: Final = re.compile(
+    r"\b(?:requires?|only works?|defaults? to|takes? (?:priority|precedence)|must (?:be|run|not)|"
+    r"needs? (?:a|an|the|to)|"
+    r"fails? (?:on|if|because|without|when)|fail(?:ed|s)? for want|measured|non-goal|not supported|does not exist|"
+    r"is (?:now|always|never|per|first|the (?:default|first|right|only))|are (?:now|always|never|per)|comes? from|"
+    r"calculated|stale|no longer|instead of|rather than|because)\b",
+    re.IGNORECASE,
+)
 _DEFINITE: Final = re.compile(r"\b(?:must(?:n't)?|never|always|do not|don't|shall)\b", re.IGNORECASE)
 _WITHDRAWN: Final = re.compile(
     r"\b(?:wrong (?:chat|window|session|thread)|ignore (?:my|the|that|this) (?:last|previous|prior)?|never ?mind|"
@@ -106,6 +121,8 @@ _GO_ON: Final = re.compile(r"\b(?:continue|go on|proceed|resume|keep going)\W*\Z
 _GO_ON_WORDS: Final = 4
 _TAG: Final = re.compile(r"</?[a-z_]+>|\n---\n.*\Z", re.DOTALL)
 _MOST_TOUCHED: Final = 6
+_MOST_FINDINGS: Final = 40
+_LEAST_FINDING: Final = 30
 _POLAR: Final = frozenset(
     "always never not don do must mustn shall should only please use the a an to of in on and or it is be for with "
     "that this any all no we you i make sure ensure keep now want would like can instead from at as by if so".split()
@@ -132,8 +149,12 @@ class Facts(Record, frozen=True):
         Shell commands that failed, and the cause: ``make test: FAILED tests/test_a.py``.
     decisions
         Sentences in which the assistant states what was decided, or found to be the cause.
+    findings
+        Sentences of the assistant's last words on a task that say how something is.
     constraints
         Sentences of the user's that demand or forbid something, without those that a later one replaces.
+    preferences
+        Sentences in which the user says how something should be; they are demands only by words of many meanings.
     tasks
         What is still open in the agent's own list of tasks.
     tasks_listed
@@ -163,6 +184,8 @@ class Facts(Record, frozen=True):
     touched: tuple[str, ...] = ()
     waiting: tuple[str, ...] = ()
     skills: tuple[str, ...] = ()
+    findings: tuple[str, ...] = ()
+    preferences: tuple[str, ...] = ()
 
     def items(self) -> tuple[str, ...]:
         """Return each fact as a sentence."""
@@ -192,6 +215,8 @@ class Facts(Record, frozen=True):
             later.touched if later.task else _each_last((*self.touched, *later.touched))[-_MOST_TOUCHED:],
             _each_last((*self.waiting, *later.waiting))[-_MOST_WAITING:],
             _each_last((*self.skills, *later.skills)),
+            in_force((*self.findings, *later.findings)),
+            in_force((*self.preferences, *later.preferences)),
         )
 
     def latest(self, n: int) -> Facts:
@@ -306,7 +331,8 @@ class _Extraction:
         self._lists = TaskList(before.tasks)
         self._demands = list(before.constraints)
         self._last_demands: list[str] = []
-        self._decisions = list(before.decisions)
+        self._decisions, self._findings = list(before.decisions), list(before.findings)
+        self._wishes = list(before.preferences)
         self._files, self._commands = list(before.files), list(before.commands)
         self._errors, self._failures = list(before.errors), list(before.failures)
 
@@ -340,6 +366,8 @@ class _Extraction:
             _each_last(self._touched)[-_MOST_TOUCHED:],
             tuple(self._waiting.values())[-_MOST_WAITING:],
             _each_last(self._skills),
+            in_force(self._findings)[-_MOST_FINDINGS:],
+            in_force(self._wishes),
         )
 
     def _doing(self) -> str:
@@ -356,6 +384,7 @@ class _Extraction:
             said = f"{said} (asked or proposed before: {self._text})"
         self._task, self._touched = _cut(said, TASK_CHARS), []
         self._demands += demands
+        self._wishes += [one for one in sentences(said, _WISH) if one not in demands]
         self._last_demands = demands
 
     def _host(self, message: Message) -> None:
@@ -376,7 +405,7 @@ class _Extraction:
             output = text_of(block.get("content")).strip()
             self._lists.result(str(block.get("tool_use_id")), output)
             if has_failed(block, output) and output and output != "null":
-                self._errors.append(_cut(cause_of(output), MAX_ERROR_CHARS))
+                self._errors.append(_cut(cause_of(output) if len(output) > MAX_ERROR_CHARS else output, MAX_ERROR_CHARS))
 
     def _assistant(self, message: Message, results: Mapping[str, Mapping[str, Any]]) -> None:
         texts = [str(b.get("text") or "") for b in blocks_of(message) if b.get("type") == "text" and EXTENSION not in b]
@@ -394,6 +423,10 @@ class _Extraction:
                 called = self._call(block, output, failed=failed) or called
         if text or called:
             self._called = called
+        if text and not any(block.get("type") in CALLS for block in blocks_of(message)):
+            self._findings += [
+                one for one in sentences(text, _FINDING) if len(one) >= _LEAST_FINDING and one not in self._decisions
+            ]
 
     def _call(self, block: Mapping[str, Any], output: str, *, failed: bool) -> str:
         """Take a call with what came of it; return it in short."""

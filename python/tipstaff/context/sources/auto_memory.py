@@ -1,8 +1,9 @@
 """What sessions learned, for later ones: a Markdown file for people and for the tier Auto-Memory.
 
-What the user demanded, what was decided, which files were changed, which commands failed and why. What supports
-itself is written there; where the evidence is thin (an error seen once says little about the next session) a candidate
-is observed instead, if there is a store of them, and has to prove itself.
+What the user demanded and prefers, what was decided and found out, which commands failed and why: few entries of a
+session, dated, with their source; a later one replaces an earlier one about the same thing. What a secret scanner finds
+is never written. Where the evidence is thin (an error seen once says little about the next session) a candidate is
+observed instead, if there is a store of them, and has to prove itself.
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ import re
 import unicodedata
 from collections.abc import Generator, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
+from tipstaff.context.shortening.facts import Facts, in_force
 from tipstaff.errors import ConfigError, StoreDamagedError, StoreWriteError
+from tipstaff.gates.secrets.scanner import redact
 from tipstaff.store.inside import refuse_links_out
 from tipstaff.store.replacing import replaced_file, write_error
 
@@ -33,16 +36,42 @@ _MAX_BYTES: Final = 1 << 20
 _HEADINGS: Final = {
     "constraints": "What the user demanded",
     "decisions": "What was decided",
+    "findings": "What was found out",
     "failures": "Commands that failed, and why",
     "files": "Files that were changed",
 }
-_ENTRY: Final = re.compile(r"^- (.*?)(?: \(session [^()]*\))?$")
-_STRONG: Final = re.compile(
-    r"\b(?:never|always|must(?:n't)?|do not|don't|only|shall|forbidden|not allowed|prefer|nie|niemals|immer|muss|darf|"
-    r"nunca|siempre|jamais|toujours|sempre)\b|никогда|всегда|нельзя|должн|不要|不得|禁止|必须|必須|务必|しない|ないで|必ず|"
-    r"하지\s?마|반드시|항상|절대|हमेशा|कभी|ต้อง|ห้าม|لا\s|يجب",
+_ENTRY: Final = re.compile(r"^- (.*?)(?: \(session ([^()]*), ([\d-]+)\))?$")
+_MOST: Final = {"constraints": 10, "decisions": 6, "findings": 8, "failures": 5, "files": 1}
+"""New entries of one session, by kind."""
+_MOST_FILES: Final = 8
+_PLAIN_REQUEST: Final = re.compile(
+    r"\A(?:now |so |ok |and |then |please |just )*(?:can|could|would|will) (?:we|you|i)\b|"
+    r"\A(?:here|this|that|it|why|what|how|where)\b",
     re.IGNORECASE,
 )
+_FIRM: Final = re.compile(r"\b(?:always|never|must|every|each|only|don't|do not|no longer|should)\b", re.IGNORECASE)
+_TELLING: Final = re.compile(r"[`\"/_<>#]|[a-z][A-Z]|\b[A-Z][a-z]+ ?[A-Z]\w+|\d")
+_NO_CAUSE: Final = re.compile(r"exit(?:ed)? (?:with )?(?:code|status)|no reason given|\Atimed out", re.IGNORECASE)
+
+
+class MemoryEntry(NamedTuple):
+    """An entry of a memory.
+
+    Attributes
+    ----------
+    number
+        From 1 on, in the order of the file.
+    kind, text
+        What it is about, and what it says.
+    session, date
+        Which session wrote it, and when; empty where a person did.
+    """
+
+    number: int
+    kind: str
+    text: str
+    session: str
+    date: str
 
 
 class AutoMemory:
@@ -96,32 +125,80 @@ class AutoMemory:
         if unknown:
             msg = f"auto-memory: expected kinds among {', '.join(_HEADINGS)}, got {unknown[0]!r}"
             raise ConfigError(msg)
-        new = {kind: list(dict.fromkeys(filter(None, map(_line, entries[kind])))) for kind in entries}
+        new = {kind: list(dict.fromkeys(filter(None, map(redact, map(_line, entries[kind]))))) for kind in entries}
         if not any(new.values()):
             return 0
         note = f" (session {_line(session).replace('(', '').replace(')', '') or 'unknown'}, {today or dt.date.today()})"
         with self._alone():
             head, found = self._read()
-            added = 0
+            added, changed = 0, False
             for kind, texts in new.items():
-                known = {_text(line) for line in found[kind]}
-                fresh = [f"- {text}{note}" for text in texts if text not in known]
+                known = {_text(line): line for line in found[kind]}
+                fresh = [text for text in texts if text not in known]
+                # What is said again is said last; what it replaces goes.
+                kept = in_force([*known, *texts])[-MAX_ENTRIES:]
+                lines = [known.get(text, f"- {text}{note}") for text in kept]
                 added += len(fresh)
-                self.written.update(fresh)
-                found[kind] = (found[kind] + fresh)[-MAX_ENTRIES:]
-            if added:
-                parts = [head.strip()] if head.strip() else []
-                parts += [f"## {_HEADINGS[kind]}\n\n" + "\n".join(lines) for kind, lines in found.items() if lines]
-                with replaced_file(self.path) as file:
-                    file.write(("\n\n".join(parts) + "\n").encode("utf-8"))
+                self.written.update(f"- {text}{note}" for text in fresh)
+                changed = changed or lines != found[kind]
+                found[kind] = lines
+            if changed:
+                self._write(head, found)
         return added
 
-    def without_written(self, text: str) -> str:
-        """Return the text of a memory without lines that were added through this object, and headings of nothing."""
+    def entries(self) -> tuple[MemoryEntry, ...]:
+        """Return what is remembered, in the order of the file.
+
+        Raises
+        ------
+        StoreWriteError
+            If the file cannot be read.
+        """
+        _, found = self._read()
+        listed = [(kind, match) for kind, lines in found.items() for line in lines if (match := _ENTRY.match(line))]
+        return tuple(
+            MemoryEntry(number, kind, match[1], match[2] or "", match[3] or "")
+            for number, (kind, match) in enumerate(listed, 1)
+        )
+
+    def change(self, number: int, text: str | None) -> MemoryEntry:
+        """Give an entry another text, or drop it where `text` is None; return what it was.
+
+        Raises
+        ------
+        ConfigError
+            If there is no such entry, or the new text is blank.
+        StoreWriteError
+            If the file cannot be read or written.
+        """
+        with self._alone():
+            head, found = self._read()
+            entry = next((one for one in self.entries() if one.number == number), None)
+            if entry is None or (text is not None and not _line(text)):
+                msg = f"memory: there is no entry {number}" if entry is None else "memory: the new text is blank"
+                raise ConfigError(msg)
+            lines = found[entry.kind]
+            at = next(at for at, line in enumerate(lines) if _text(line) == entry.text)
+            lines[at : at + 1] = [] if text is None else [f"- {redact(_line(text))}"]
+            self._write(head, found)
+        return entry
+
+    def _write(self, head: str, found: Mapping[str, list[str]]) -> None:
+        parts = [head.strip()] if head.strip() else []
+        parts += [f"## {_HEADINGS[kind]}\n\n" + "\n".join(lines) for kind, lines in found.items() if lines]
+        with replaced_file(self.path) as file:
+            file.write(("\n\n".join(parts) + "\n").encode("utf-8"))
+
+    def without_written(self, text: str, session: str = "") -> str:
+        """Return the text of a memory without what this session wrote, and headings of nothing.
+
+        What was added through this object, and by a session of this name before it ended: the conversation holds it.
+        """
+        own = f" (session {session}, " if session else "\0"
         kept: list[str] = []
         under_heading = False
         for line in reversed(text.split("\n")):
-            if line in self.written or (line.startswith("## ") and not under_heading):
+            if line in self.written or own in line or (line.startswith("## ") and not under_heading):
                 continue
             under_heading = not line.startswith("## ") and (under_heading or bool(line.strip()))
             kept.append(line)
@@ -174,38 +251,31 @@ class AutoMemory:
             os.close(descriptor)
 
 
-def flush(
-    facts: Mapping[str, tuple[str, ...]], memory: AutoMemory, candidates: CandidateStore | None, session: str
-) -> tuple[str, ...]:
+def flush(facts: Facts, memory: AutoMemory, candidates: CandidateStore | None, session: str) -> tuple[str, ...]:
     """Write what a session learned to memory; return what could not be written, in one sentence each.
 
     Parameters
     ----------
     facts
-        By kind; ``errors`` are those that no failed command explains.
+        Of the session.
     memory, candidates
         Where it goes. Errors and failed commands are thin evidence: with a store of candidates, they are observed
         there.
     session
         Its name.
     """
-    entries = {
-        "constraints": [f'The user said: "{text}"' for text in facts.get("constraints", ()) if _STRONG.search(text)],
-        "decisions": list(facts.get("decisions", ())),
-        "failures": list(facts.get("failures", ())),
-        "files": [f"`{path}`" for path in facts.get("files", ())],
-    }
+    entries = worth_remembering(facts)
     problems: list[str] = []
     try:
-        memory.remember({kind: texts[-MAX_ENTRIES:] for kind, texts in entries.items()}, session)
+        memory.remember(entries, session)
     except StoreWriteError as error:
         problems.append(f"what was learned was not written: {error}")
-    thin = [*facts.get("failures", ()), *facts.get("errors", ())][-20:]
+    thin = [*facts.failures, *facts.errors][-20:]
     if candidates is not None and thin:
         try:
             candidates.upsert_many(
                 {
-                    "content": f"Seen to fail: {_line(text)}",
+                    "content": f"Seen to fail: {redact(_line(text))}",
                     "score": 0.4,
                     "kind": "ERROR_RECOVERY",
                     "category": "ERROR_RECOVERY",
@@ -217,6 +287,39 @@ def flush(
         except (ConfigError, StoreWriteError, StoreDamagedError) as error:
             problems.append(f"candidates were not observed: {error}")
     return tuple(problems)
+
+
+def worth_remembering(facts: Facts) -> dict[str, list[str]]:
+    """Return what of a session's facts is worth knowing in later ones, by kind: few of each, the most telling."""
+    said = dict.fromkeys(facts.constraints, 2) | dict.fromkeys(facts.preferences, 0)
+    users = _best([(text, points + _points(text)) for text, points in said.items()], _MOST["constraints"])
+    found = _best([(text, _points(text)) for text in facts.findings if "?" not in text], _MOST["findings"])
+    failures = [text for text in facts.failures if not _NO_CAUSE.search(text.partition(": ")[2])]
+    files = [f"`{path}`" for path in facts.files[-_MOST_FILES:]]
+    return {
+        "constraints": [f'The user said: "{text}"' for text in users],
+        "decisions": _best([(text, 1 + _points(text)) for text in facts.decisions], _MOST["decisions"]),
+        "findings": found,
+        "failures": failures[-_MOST["failures"] :],
+        "files": [f"Changed: {', '.join(files)}"] if files else [],
+    }
+
+
+def _points(text: str) -> int:
+    """Return how much a sentence says to somebody who was not there."""
+    words = len(text.split())
+    return (
+        (2 if _FIRM.search(text) else 0)
+        + (2 if _TELLING.search(text) else 0)
+        + (1 if 6 <= words <= 40 else -2)
+        - (3 if _PLAIN_REQUEST.search(text) else 0)
+    )
+
+
+def _best(scored: list[tuple[str, int]], most: int) -> list[str]:
+    """Return the texts with the most points, at least two, in their order; of equals the later ones."""
+    order = sorted(range(len(scored)), key=lambda at: (-scored[at][1], -at))
+    return [scored[at][0] for at in sorted(at for at in order[:most] if scored[at][1] >= 2)]
 
 
 def _line(text: str) -> str:
