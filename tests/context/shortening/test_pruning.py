@@ -117,7 +117,7 @@ def test_a_stub_has_head_tail_and_reference() -> None:
     block = result.messages[2]["content"][0]
     assert block["content"].startswith("BEGIN ")
     assert block["content"].endswith("END")
-    assert "of 10,009 characters left out; whole: the result of call t1]" in block["content"]
+    assert "of 10,009 characters left out]" in block["content"]
     assert block["cache_control"] == {"type": "ephemeral"}
     assert block["tool_use_id"] == "t1"
     assert block["is_error"] is False

@@ -45,6 +45,7 @@ class _Frames(NamedTuple):
     lines: re.Pattern[str]
     answers: re.Pattern[str]
     begins: re.Pattern[str]
+    next: re.Pattern[str]
 
 
 @lru_cache(maxsize=1)
@@ -78,6 +79,7 @@ def _frames() -> _Frames:
         re.compile("|".join(rf"(?:{fnmatch.translate(one)[4:-3]})" for one in map(_escaped, listed("lines")))),
         _any_of(listed("answers"), r"(?:\A|(?<=\s))(?:", r")[ \t]*\n?"),
         re.compile(rf"^[ \t]*<({names})(?:\s[^<>]*)?>", re.MULTILINE),
+        re.compile(rf"\s*<({names})(?:\s[^<>]*)?>"),
     )
 
 
@@ -101,7 +103,7 @@ def _parts(text: str) -> tuple[Part, ...]:
     frames = _frames()
     found: list[Part] = []
     at = 0
-    while (match := frames.begins.search(text, at)) is not None:
+    while (match := frames.next.match(text, at) or frames.begins.search(text, at)) is not None:
         _add_plain(found, text[at : match.start()], frames)
         name = match.group(1)
         end, at = _end_of(text, name, match.end())
@@ -120,7 +122,7 @@ _remembered = lru_cache(maxsize=512)(_parts)
 def _end_of(text: str, name: str, start: int) -> tuple[int, int]:
     """Return where a frame's text ends and where the frame does; a frame that nothing closes reaches to the end.
 
-    A frame that speaks of its own tag, ``<mode>...</mode>``, is not closed by that.
+    A tag that a text names, ``<mode>...</mode>``, does not close the frame around it.
     """
     depth, first = 1, None
     marks = re.compile(rf"<(/?){re.escape(name)}(?:\s[^<>]*)?>").finditer(text, start)

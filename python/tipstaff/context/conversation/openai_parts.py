@@ -30,6 +30,13 @@ def block_of_part(part: object) -> dict[str, Any]:
             url = cast("Mapping[str, Any]", url).get("url")
         if isinstance(url, str):
             return {"type": "image", "source": _source(url)}
+    audio: object = found.get("input_audio")
+    if kind == "input_audio" and isinstance(audio, Mapping):
+        sound = cast("Mapping[str, Any]", audio)
+        return {
+            "type": "audio",
+            "source": {"type": "base64", "media_type": f"audio/{sound.get('format')}", "data": sound.get("data")},
+        }
     if kind in {"file", "input_file"}:
         inner: object = found.get("file")
         file = cast("Mapping[str, Any]", inner) if isinstance(inner, Mapping) else found
@@ -53,6 +60,10 @@ def part_of_block(block: Block, shape: str) -> dict[str, Any]:
             return (
                 {"type": "image_url", "image_url": {"url": url}} if chat else {"type": "input_image", "image_url": url}
             )
+    if kind == "audio" and isinstance(source, Mapping):
+        sound = cast("Mapping[str, Any]", source)
+        encoding = str(sound.get("media_type") or "").removeprefix("audio/")
+        return {"type": "input_audio", "input_audio": {"data": sound.get("data"), "format": encoding}}
     if kind == "document" and isinstance(source, Mapping):
         url = _url(cast("Mapping[str, Any]", source))
         if url:

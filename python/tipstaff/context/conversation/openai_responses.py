@@ -44,8 +44,9 @@ class ResponsesShape:
         for block in blocks_of(message):
             item = _item(block)
             if item is None:
-                if role == "assistant" and block.get("type") == "text":
-                    parts.append({"type": "output_text", "text": block.get("text")})
+                if role == "assistant":
+                    text = block.get("text") or block.get("thinking")
+                    parts.append({"type": "output_text", "text": compact_json(block) if text is None else text})
                 else:
                     parts.append(part_of_block(block, "responses"))
                 continue

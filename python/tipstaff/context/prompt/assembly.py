@@ -18,7 +18,8 @@ from tipstaff.context.prompt.allowances import (
 from tipstaff.context.prompt.boosts import PriorityBoost
 from tipstaff.context.prompt.budget import SystemPromptBudget
 from tipstaff.context.prompt.relevance import Paragraph, condense
-from tipstaff.context.prompt.sections import SectionCut, SectionReport, kind_of, tokens_of
+from tipstaff.context.prompt.rule_cut import cut_rules
+from tipstaff.context.prompt.sections import MEMORY_PREFIX, SectionCut, SectionReport, kind_of, tokens_of
 from tipstaff.context.prompt.truncation import Piece, cut
 from tipstaff.errors import ConfigError
 from tipstaff.kernels import join_pieces
@@ -260,6 +261,10 @@ def _report(
             end=kept.omitted[-1][1],
             ranges=kept.omitted,
         )
+    elif allowed and allowed < size and section.key.startswith(MEMORY_PREFIX) and (of := cut_rules(content, allowed)):
+        pieces, chars, tokens = ((of.text, 0, len(of.text)),), len(of.text), tokens_of(of.text)
+        lost = sum(end - start for start, end in of.omitted)
+        removed = SectionCut("least-important-rules", allowed, lost, of.omitted[0][0], of.omitted[-1][1], of.omitted)
     elif allowed < size:
         done = cut(content, allowed)
         if not done.head_chars and not done.tail_chars:

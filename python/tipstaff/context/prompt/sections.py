@@ -65,8 +65,8 @@ class SectionCut(Record, frozen=True, gc=False):
     reason
         ``section-cap`` (it was longer than one section may be), ``total`` (all together were too long), ``too-small``
         (what was left for it would have been a fragment, so all of it was left out), ``no-room`` (nothing was left for
-        it), ``low-value`` (paragraphs that have nothing to do with the request were left out), ``empty`` (it had no
-        text).
+        it), ``low-value`` (paragraphs that have nothing to do with the request were left out),
+        ``least-important-rules`` (rules were left out whole), ``empty`` (it had no text).
     allowed_chars
         What it could have taken.
     removed_chars

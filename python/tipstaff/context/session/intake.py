@@ -65,14 +65,23 @@ class Intake:
         self._recorded.add(len(self._known))
         self._known.append(_digest(message))
 
-    def take(self, given: Sequence[Any]) -> ConversationUpdate:
+    def take(self, given: Sequence[Any], whole: bool | None = None) -> ConversationUpdate:
         """Return what is new in a list of messages.
+
+        Parameters
+        ----------
+        given
+            The caller's messages.
+        whole
+            Whether they are the whole conversation, or only what is new; None to find out.
 
         Raises
         ------
         MessageError
             If a message is of another shape than this session's API takes.
         """
+        if whole is not None:
+            self._whole = whole
         keys = [_key(item) for item in given]
         same = len(self._given)
         if (
@@ -82,7 +91,13 @@ class Intake:
         ):
             _, fresh = self._wire.read(given[same:])
             self._whole = True if fresh else self._whole
-            update = self._following(fresh, None)
+            last = len(self._known) - 1
+            # The very same messages after their answer: another answer is asked for.
+            again = not fresh and last in self._recorded and whole is not False
+            update = ConversationUpdate(last, [], None) if again else self._following(fresh, None)
+        elif whole is False:
+            system, messages = self._wire.read(given)
+            update = self._following(messages, None) if self._known else ConversationUpdate(0, messages, system)
         else:
             system, messages = self._wire.read(given)
             update = self._aligned(messages, system)

@@ -16,7 +16,7 @@ from tipstaff.context.session.apis.select import wire_of
 from tipstaff.context.session.apis.wire import Api
 from tipstaff.context.session.course import CallReport, SessionCourse
 from tipstaff.context.session.deliveries import delivered
-from tipstaff.context.session.fitting import WindowFitter
+from tipstaff.context.session.fitting import WindowFitter, window_in
 from tipstaff.context.session.meter import Meter
 from tipstaff.context.session.reports import RequestRecorder, Sent, report_of
 from tipstaff.context.session.state import SessionState
@@ -152,7 +152,7 @@ class ContextSession:
         self._wire = wire_of(api)
         self._api: Final = api
         self._root = Path(root)
-        self.config: Final = CompactionConfig(
+        self.config = CompactionConfig(
             model_window, max_output, compaction_threshold=compaction_threshold, prune_target=prune_target,
             protected_turns=protected_turns,
         )  # fmt: skip
@@ -209,6 +209,8 @@ class ContextSession:
         *,
         query: str | None = None,
         sections: Mapping[str, str] | None = None,
+        whole: bool | None = None,
+        previous_response_id: str | None = None,
     ) -> dict[str, Any]:
         """Return the arguments of the SDK's next call.
 
@@ -222,7 +224,13 @@ class ContextSession:
         query
             What the user asks for; by default the last text of the user's.
         sections
-            Further context by name, such as retrieved rules; delivered when it changes, as the session's own is.
+            Further context by name; delivered when it changes, as the session's own is.
+        whole
+            Whether `messages` are the whole conversation, or only what is new. By default that is found out; a list of
+            one message after the first answer is taken as new, so say True where the first prompt was edited.
+        previous_response_id
+            Of Responses, where the provider keeps the conversation: only what it has not seen is returned, with the
+            id. After a compaction the whole conversation is, without it.
 
         Returns
         -------
@@ -244,18 +252,26 @@ class ContextSession:
         self.problems = ()
         before = self._state.copied()
         try:
-            self._prepare(given, tools, query, sections or {})
+            if previous_response_id is not None and self._api != "openai-responses":
+                msg = f"previous_response_id: {self._api} keeps no conversation; it is of openai-responses"
+                raise ConfigError(msg)
+            self._prepare(given, tools, query, sections or {}, whole)
         except TipstaffError:
             # What cannot be sent was never said: the caller corrects its messages and gives them again.
             self._state.restore(before)
             raise
         groups = self._state.written()
         self._sent = self._state.take_sent(groups, first=not self._calls)
+        unseen = groups
+        if previous_response_id is not None and not self._sent.broken_by:
+            roles = [message["role"] for message in self._state.view.messages]
+            unseen = groups[len(roles) - roles[::-1].index("assistant") if "assistant" in roles else 0 :]
         self._report = None
         if self._planned is not None and self._planned[2]:
             self._report, troubles = self._recorder.record(*self._request_parts())
             self.problems += troubles
-        return self._arguments(groups)
+        found = self._arguments(unseen)
+        return found | {"previous_response_id": previous_response_id} if unseen is not groups else found
 
     def _arguments(self, groups: Sequence[list[dict[str, Any]]] | None = None) -> dict[str, Any]:
         return self._wire.arguments(
@@ -266,10 +282,15 @@ class ContextSession:
         )
 
     def _prepare(
-        self, given: Sequence[Any], tools: Sequence[Any], query: str | None, sections: Mapping[str, str]
+        self,
+        given: Sequence[Any],
+        tools: Sequence[Any],
+        query: str | None,
+        sections: Mapping[str, str],
+        whole: bool | None,
     ) -> None:
         self._state.take_tools(tools, len(self._calls))
-        turn_begins = self._state.take(given) or not self._calls
+        turn_begins = self._state.take(given, whole) or not self._calls
         if open_calls := self._state.view.open_calls():
             waiting = ", ".join(open_calls)
             msg = f"the calls {waiting} have no results yet: give them in a message of the user's before the next call"
@@ -315,6 +336,39 @@ class ContextSession:
             self._state.answered(answer)
         self.problems += self._recorder.append(report, self.config)
         return report
+
+    def too_long(self, error: object) -> dict[str, Any]:
+        """Take the provider's refusal of the last request as too long: learn the window from it, and shorten.
+
+        Parameters
+        ----------
+        error
+            The SDK's exception, or its words. Where it names the window or what the request took, that is believed;
+            else the window is taken to be smaller than the last request.
+
+        Returns
+        -------
+        dict
+            The arguments of the same call, shortened.
+
+        Raises
+        ------
+        WindowOverflowError
+            If what may not be left out does not fit.
+        """
+        estimate = self._state.estimate()
+        window, taken = window_in(str(error), self._meter.likely(estimate), self.config)
+        if taken:
+            self._meter.take({"input_tokens": taken}, estimate)
+        self.use_window(window, min(self.config.max_output_tokens, window // 4))
+        return self.request([], whole=False)
+
+    def use_window(self, model_window: int, max_output: int | None = None) -> None:
+        """Continue with another model's window, in tokens, and what of it is kept for the answer."""
+        output = self.config.max_output_tokens if max_output is None else max_output
+        self.config = self.config.replace(context_window_tokens=model_window, max_output_tokens=output)
+        self._fitter.config = self.config
+        self._state.stuck_at = 0
 
     def close(self) -> None:
         """Write what was learned to memory: what a compaction would have done."""

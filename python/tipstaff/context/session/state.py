@@ -99,9 +99,9 @@ class SessionState:
         self._facts, self._facts_to, self._touched_to = facts
         self.tools, self._tools_key, self._given_tools = tools
 
-    def take(self, given: Sequence[Any]) -> bool:
-        """Take the caller's messages; return whether the user has spoken in them."""
-        update = self._intake.take(given)
+    def take(self, given: Sequence[Any], whole: bool | None = None) -> bool:
+        """Take the caller's messages; return whether the user has spoken in them, or asks for another answer."""
+        update = self._intake.take(given, whole)
         if update.system is not None and update.system != self.callers_system:
             self.callers_system = update.system
             if self.system is not None:

@@ -11,9 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, cast
 
 from tipstaff.context.conversation.messages import CALLS, EXTENSION, THINKING, Block, Message, blocks_of, text_of
-from tipstaff.context.session.apis.wire import delivery_of
+from tipstaff.context.session.apis.wire import SYSTEM_ROLES, delivery_of
 from tipstaff.context.shortening.preamble import go_on
 
+FAILED: Final = "[the tool failed]"
 NO_RESULT: Final = "[no result: the call was interrupted]"
 
 
@@ -58,9 +59,15 @@ class View:
         role = "assistant" if message.get("role") == "assistant" else "user"
         blocks = [_sound(block) for block in blocks_of(message) if not _empty(block)]
         note = {EXTENSION: message[EXTENSION]} if EXTENSION in message else {}
+        if message.get("role") in SYSTEM_ROLES:
+            blocks = [{**block, EXTENSION: {"role": message["role"]}} for block in blocks]
+            note = {}
         waiting = self._waiting()
         if role == "user":
-            blocks = _answers(self._with_sent_ids(blocks), waiting)
+            blocks = self._with_sent_ids(blocks)
+            if self.messages and self.messages[-1].get("role") == "user":
+                blocks = self._late(blocks)
+            blocks = _answers(blocks, waiting)
             if not blocks and self.messages and self.messages[-1].get("role") == "assistant":
                 blocks = [dict(block) for block in blocks_of(go_on())]  # the user said nothing, and it is their turn
         while role == "assistant" and blocks and blocks[-1].get("type") in THINKING:
@@ -85,6 +92,27 @@ class View:
         content: object = message.get("content")
         same = isinstance(content, str) and len(blocks) == 1 and blocks[0].get("text") == content
         self._add({"role": role, "content": content if same else blocks, **note}, origin)
+
+    def _late(self, blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Put results where the last message says that there are none, if it was not sent yet; return the others."""
+        index = len(self) - 1
+        if index < self.changed_from or not blocks:
+            return blocks
+        held = [dict(block) for block in blocks_of(self.messages[index])]
+        missing = {str(one.get("tool_use_id")): one for one in held if one.get("content") == NO_RESULT}
+        found = {str(one.get("tool_use_id")): one for one in blocks if one.get("type") == "tool_result"}
+        if not missing.keys() & found.keys():
+            return blocks
+        self.replace(
+            index,
+            {
+                "role": "user",
+                "content": [
+                    found.get(str(one.get("tool_use_id")), one) if one in missing.values() else one for one in held
+                ],
+            },
+        )
+        return [one for one in blocks if str(one.get("tool_use_id")) not in missing]
 
     def _waiting(self) -> dict[str, Block]:
         """Return the calls of the last message, which wait for results, by their ids."""
@@ -194,6 +222,10 @@ def _sound(block: Block) -> dict[str, Any]:
     if block.get("type") != "tool_result" or not isinstance(content, list):
         return dict(block)
     parts = [part for part in cast("list[Block]", content) if not _empty(part)]
+    if block.get("is_error") is True and any(part.get("type") != "text" for part in parts):
+        # A failure may hold nothing but text: the picture is worth more than the mark.
+        bare = {key: value for key, value in block.items() if key != "is_error"}
+        return {**bare, "content": [{"type": "text", "text": FAILED}, *parts]}
     return {**block, "content": parts or ""}
 
 

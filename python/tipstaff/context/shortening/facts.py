@@ -405,7 +405,9 @@ class _Extraction:
             output = text_of(block.get("content")).strip()
             self._lists.result(str(block.get("tool_use_id")), output)
             if has_failed(block, output) and output and output != "null":
-                self._errors.append(_cut(cause_of(output) if len(output) > MAX_ERROR_CHARS else output, MAX_ERROR_CHARS))
+                self._errors.append(
+                    _cut(cause_of(output) if len(output) > MAX_ERROR_CHARS else output, MAX_ERROR_CHARS)
+                )
 
     def _assistant(self, message: Message, results: Mapping[str, Mapping[str, Any]]) -> None:
         texts = [str(b.get("text") or "") for b in blocks_of(message) if b.get("type") == "text" and EXTENSION not in b]

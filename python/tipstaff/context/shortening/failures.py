@@ -9,7 +9,7 @@ from typing import Any, Final
 _READ_CHARS: Final = 4_000
 # How a result begins, or ends, that failed.
 _FRAME: Final = re.compile(
-    r"\A\W{0,4}(?:(?:\w+ )?error\b|\w*(?:Error|Exception)\b:?|traceback \(most recent|fatal:|failed\b|"
+    r"\A\W{0,4}(?:(?:\w+ )?error\b|\w*(?:Error|Exception)\b:?|traceback \(most recent|fatal:|failed\b(?!.{0,40}: ?0\b)|"
     r"failure\b|exit(?:ed with)?(?: code| status)?:? ?[1-9]|command (?:failed|not found)|permission denied|"
     r"no such file|panic:|usage error|\[exit (?:code|status) [1-9]|<tool_use_error>|process exited with code [1-9])"
     r"|^(?:process )?(?:exit(?:ed with)?|return(?:ed)?) (?:code|status):? ?[1-9]\d{0,2}\W{0,3}$"

@@ -32,7 +32,7 @@ from tipstaff.context.conversation.messages import (
     refuse_foreign_part,
 )
 from tipstaff.context.tokens.estimator import TokenEstimator
-from tipstaff.context.tokens.media import document_tokens, image_tokens
+from tipstaff.context.tokens.media import audio_tokens, document_tokens, image_tokens
 from tipstaff.kernels import utf16_units
 
 TextCounter: TypeAlias = Callable[[str], int]
@@ -88,6 +88,8 @@ def estimate_block(block: Block, *, count: TextCounter = estimate_tokens) -> int
         return image_tokens(block)
     if kind == "document":
         return document_tokens(block, count)
+    if kind == "audio":
+        return audio_tokens(block)
     refuse_foreign_part(kind)
     return count(compact_json({key: value for key, value in block.items() if key != EXTENSION}))
 

@@ -10,6 +10,7 @@ from tipstaff.context.conversation.openai_chat import ChatShape, split_system
 from tipstaff.context.conversation.shapes import read_items, written
 from tipstaff.context.session.apis.sdk import field_of
 from tipstaff.context.session.apis.wire import (
+    SYSTEM_ROLES,
     definition_of,
     function_of,
     not_an_answer,
@@ -18,7 +19,18 @@ from tipstaff.context.session.apis.wire import (
     plain_items,
 )
 
-_FIELDS: Final = frozenset({"role", "content", "name", "tool_calls", "tool_call_id", "refusal", "reasoning_content"})
+_FIELDS: Final = frozenset(
+    {"role", "content", "name", "tool_calls", "tool_call_id", "refusal", "reasoning_content", "thinking_blocks"}
+)
+
+
+class _Shape(ChatShape):
+    """The shape in which a system message in the middle of a conversation stays one."""
+
+    def to_message(self, group: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """Return the message that a group is."""
+        found = super().to_message(group)
+        return {**found, "role": group[0]["role"]} if group[0].get("role") in SYSTEM_ROLES else found
 
 
 class ChatApi:
@@ -27,7 +39,7 @@ class ChatApi:
     vocabulary = "o200k"
 
     def __init__(self) -> None:
-        self._shape = ChatShape()
+        self._shape = _Shape()
 
     def read(self, items: Sequence[Any]) -> tuple[str, list[dict[str, Any]]]:
         """See `Wire.read`."""

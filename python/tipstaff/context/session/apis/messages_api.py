@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 from tipstaff.context.conversation.messages import Message, blocks_of, check_message, refuse_foreign, without_extensions
 from tipstaff.context.session.apis.breakpoints import with_breakpoints
 from tipstaff.context.session.apis.sdk import field_of, plain
-from tipstaff.context.session.apis.wire import definition_of, function_of, not_an_answer, plain_items
+from tipstaff.context.session.apis.wire import definition_of, function_of, not_an_answer, plain_items, role_of
 
 _FIELDS: Final = ("role", "content")
 _SYSTEM: Final = frozenset({"system", "developer"})
@@ -45,7 +45,15 @@ class MessagesApi:
     def write(self, message: Message) -> list[dict[str, Any]]:
         """See `Wire.write`."""
         # Always as blocks: a mark for the cache needs one, and must not be the only difference to the request before.
-        return [{"role": message.get("role"), "content": without_extensions(list(blocks_of(message)))}]
+        if not any(role_of(block) for block in blocks_of(message)):
+            return [{"role": message.get("role"), "content": without_extensions(list(blocks_of(message)))}]
+        found: list[dict[str, Any]] = []
+        for block in blocks_of(message):
+            role = role_of(block) or message.get("role")
+            if not found or found[-1]["role"] != role:
+                found.append({"role": role, "content": []})
+            found[-1]["content"].append(without_extensions(block))
+        return found
 
     def tools(self, tools: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """See `Wire.tools`."""

@@ -150,6 +150,8 @@ class _Shape(ResponsesShape):
                 continue
             if not _unchanged(item, block):
                 item = _changed(item, block)
+            if item.get("type") == "reasoning" and not item.get("encrypted_content"):
+                continue  # only a server that keeps the conversation knows it: others refuse its id
             if item.get("type") == "reasoning":
                 sent.add(str(item.get("id") or ""))
             elif note.get("reasoning") and note["reasoning"] not in sent:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Protocol, TypeAlias, cast
+from typing import Any, Final, Literal, Protocol, TypeAlias, cast
 
 from tipstaff.context.conversation.messages import EXTENSION, Block, Message, MessageError, blocks_of, compact_json
 from tipstaff.context.conversation.openai_chat import arguments_of
@@ -63,6 +63,15 @@ def not_an_answer(response: object, expected: str, final: str) -> MessageError:
     return MessageError(f"expected {expected}, got {type(response).__name__}; of a stream, give {final}")
 
 
+SYSTEM_ROLES: Final = frozenset({"system", "developer"})
+
+
+def role_of(block: Block) -> str:
+    """Return the role of a system message that stands in the middle of a conversation; empty for what has none."""
+    note: object = block.get(EXTENSION)
+    return str(cast("Mapping[str, Any]", note).get("role") or "") if isinstance(note, Mapping) else ""
+
+
 def delivery_of(block: Block) -> bool:
     """Whether a block is context that the session added, not something that was said."""
     note: object = block.get(EXTENSION)
@@ -90,16 +99,24 @@ def plain_items(items: Sequence[Any]) -> list[dict[str, Any]]:
 def parted(message: Message) -> list[Message]:
     """Return a message in parts: what was said, and each piece of context that the session added, by itself."""
     blocks = blocks_of(message)
-    if not any(delivery_of(block) for block in blocks):
+    if not any(delivery_of(block) or role_of(block) for block in blocks):
         return [message]
     parts: list[list[Block]] = [[]]
     for block in blocks:
-        if delivery_of(block):
+        if delivery_of(block) or role_of(block):
             parts += [[block], []]
         else:
             parts[-1].append(block)
     # What was one text stays one, so that it is written as it was before context was added to it.
-    return [{**message, "content": part[0]["text"] if _lone(part) else part} for part in parts if part]
+    return [
+        {
+            **message,
+            "role": role_of(part[0]) or message.get("role"),
+            "content": part[0]["text"] if _lone(part) else part,
+        }
+        for part in parts
+        if part
+    ]
 
 
 def _lone(part: list[Block]) -> bool:
