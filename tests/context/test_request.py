@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import contextlib
 import errno
 import shutil
-import sqlite3
 import sqlite3
 import subprocess
 import sys

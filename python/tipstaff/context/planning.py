@@ -35,6 +35,9 @@ GIT_PRIORITY: Final = 40
 
 _LEAD: Final = "Added by the host of this session; the user did not write it."
 
+RULE_TIERS: Final = frozenset({"Workspace Memory", "User Memory", "Local Memory"})
+"""Tiers of which the files are rule files."""
+
 LEARNED_TIERS: Final = frozenset({"Auto-Memory", "Markdown Memory", "Daily Journal"})
 """Tiers that the agent writes itself: they change between requests, and are cut by what the request is about."""
 
@@ -185,6 +188,8 @@ class PromptPlanner:
         plan = ContextAssemblyPlan()
         compiled = self._rules
         tiers = self._tiers.load(without=None if compiled is None or self._whole_files else compiled.states)
+        if compiled is None:
+            tiers = tuple(tier for tier in tiers if tier.tier not in RULE_TIERS)
         learned = [tier for tier in tiers if tier.tier in LEARNED_TIERS]
         tool_guidance, skills, environment = self._given
         if base.strip():
