@@ -22,23 +22,19 @@ samples that it must hold and samples that it must not. Programs that no rule na
 
 
 def page(policy: Policy) -> str:
-    """Return the page: for each pack how many tools and rules it has, how often it has a sample, and the tools."""
+    """Return the page: for each pack how many tools and rules it has, and the tools."""
     families: dict[str, set[str]] = {}
     rules: dict[str, int] = {}
-    samples: dict[str, int] = {}
     for rule in policy.rules.values():
         if rule.decision == "mark":
             continue
         named = {name for name in rule.programs if not name.startswith("@")}
         families.setdefault(rule.pack, set()).update(named)
         rules[rule.pack] = rules.get(rule.pack, 0) + 1
-        samples[rule.pack] = samples.get(rule.pack, 0) + len(rule.positives) + len(rule.negatives)
     every = set[str]().union(*families.values())
-    lines = [f"{len(every)} tools, {sum(rules.values())} rules, {sum(samples.values())} samples.\n"]
-    lines += ["| family | tools | rules | samples |", "|---|---|---|---|"]
-    lines += [
-        f"| {pack} | {len(tools)} | {rules[pack]} | {samples[pack]} |" for pack, tools in sorted(families.items())
-    ]
+    lines = [f"{len(every)} tools, {sum(rules.values())} rules.\n"]
+    lines += ["| family | tools | rules |", "|---|---|---|"]
+    lines += [f"| {pack} | {len(tools)} | {rules[pack]} |" for pack, tools in sorted(families.items())]
     for pack, tools in sorted(families.items()):
         if tools:
             lines += ["", f"## {pack}", "", " ".join(f"`{name}`" for name in sorted(tools))]

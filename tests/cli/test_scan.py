@@ -111,6 +111,24 @@ def test_staged_lines_alone_are_looked_at(repository: Path, capsys: pytest.Captu
     assert "1 secret" in out
 
 
+def test_nothing_hides_a_staged_file(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (repository / "link.env").symlink_to("a.txt")
+    git(repository, "add", "link.env")
+    git(repository, "commit", "-qm", "x")
+    (repository / ".gitattributes").write_text("*.pem binary\n*.env -diff\n")
+    (repository / "a.pem").write_text(f"key = {TOKEN}\n")
+    (repository / "b.env").write_text(f"key = {TOKEN}\n")
+    (repository / "link.env").unlink()
+    (repository / "link.env").write_text(f"key = {TOKEN}\n")
+    (repository / "a.ps1").write_bytes(f"$key = '{TOKEN}'\r\n".encode("utf-16"))
+    (repository / 'ä "b".txt').write_text(f"key = {TOKEN}\n")
+    git(repository, "add", "-A")
+    code, out, _ = run(capsys, "--staged", "--json")
+    assert code == 1
+    found = {one["path"]: one["line"] for one in json.loads(out)["findings"]}
+    assert found == {"a.pem": 1, "b.env": 1, "link.env": 1, "a.ps1": 1, 'ä "b".txt': 1}
+
+
 def test_stdin(repository: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     feed(monkeypatch, f"a\n{TOKEN}\n")
     code, out, _ = run(capsys, "--stdin")

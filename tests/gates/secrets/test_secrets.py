@@ -100,7 +100,7 @@ def test_checksums_tell_tokens_from_lookalikes(prefix: str) -> None:
     assert spans_of(f"TOKEN={token}") == [(6, 46)]
     wrong = token[:-1] + ("0" if token[-1] != "0" else "1")
     assert tipstaff.scan_secrets(f"see {wrong} there") == []
-    assert spans_of(f"TOKEN={wrong}") == [(6, 46)]  # what its name calls a secret
+    assert spans_of(f"TOKEN={wrong}") == []  # a sample: a real one has its checksum
     assert [found.rule_id for found in tipstaff.scan_secrets(f"TOKEN={wrong}", wary=True)]
 
 

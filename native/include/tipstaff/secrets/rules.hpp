@@ -182,7 +182,8 @@ inline bool secret_holds(const Table& table, const Rule& rule, Bytes text, std::
     const Words words = known.list(rule.context - 1);
     const std::size_t from = start > context_before ? start - context_before : 0;
     const std::size_t to = least_of(text.size, end + context_after);
-    if (!words.within(text.part(from, start)) && !words.within(text.part(end, to))) return false;
+    const bool near = words.within(text.part(from, start)) || words.within(text.part(end, to));
+    if (near == (rule.check == 6)) return false;
   }
   if (rule.judge != judge_none && rule.kind == kind_shape) {
     return judged(secret, {start, end, true, false, true, false}, rule.judge, known);

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 ALLOWED: Final = "tipstaff:allow"
 MOST_BYTES: Final = 64 * 1024 * 1024
+_FILE_MODES: Final = frozenset({b"100644", b"100755"})
+_BLOBS_AT_ONCE: Final = 256
 _SKIPPED: Final = frozenset(
     {".git", ".hg", ".svn", "node_modules", ".venv", "__pycache__", ".mypy_cache", ".ruff_cache", ".tox"}
 )
@@ -120,9 +122,9 @@ def _scanner() -> Scanner:
     return scanner_for(Path.cwd())
 
 
-# -- where texts come from: path, text, and the numbers of its lines where they are not all of a file ------------------
+# -- where texts come from: path, text, and the lines that count where not all of them do ------------------------------
 
-_Text = tuple[str, str, dict[int, int] | None]
+_Text = tuple[str, str, set[int] | None]
 
 
 def _decoded(data: bytes) -> str | None:
@@ -149,14 +151,14 @@ def _redacted(scanner: Scanner, *, wary: bool) -> int:
     return 0
 
 
-def _git(*arguments: str, where: Path | None = None) -> bytes:
+def _git(*arguments: str, where: Path | None = None, fed: bytes = b"") -> bytes:
     from tipstaff.store.git import git_command, git_environment
 
     try:
         done = subprocess.run(  # noqa: S603 - git with arguments of our own
             git_command(where or Path(), *arguments),
             env=git_environment(),
-            stdin=subprocess.DEVNULL,
+            input=fed,
             capture_output=True,
             check=False,
         )
@@ -164,37 +166,62 @@ def _git(*arguments: str, where: Path | None = None) -> bytes:
         msg = "git: not found"
         raise SourceNotFoundError(msg) from None
     if done.returncode:
-        command = next(one for one in arguments if one.isalpha() or one == "ls-files")
+        command = next(one for one in arguments if one.isalpha() or one in {"ls-files", "cat-file"})
         msg = f"git {command}: {done.stderr.decode(errors='replace').strip() or done.returncode}"
         raise SourceError(msg)
     return done.stdout
 
 
 def _staged() -> Iterator[_Text]:
-    """Yield the added lines of each staged file, with the numbers that they have in it."""
-    shown = ("--no-color", "--no-ext-diff", "--unified=0", "--src-prefix=a/", "--dst-prefix=b/")
-    diff = _git("diff", "--cached", "--diff-filter=ACMR", *shown)
-    path = ""
-    added: list[str] = []
-    numbers: dict[int, int] = {}
-    line = 0
-    in_hunk = False
-    for raw in diff.decode("utf-8", "surrogateescape").split("\n"):
-        if raw.startswith("diff --git "):
-            if added:
-                yield path, "\n".join(added), numbers
-            added, numbers, in_hunk = [], {}, False
-        elif not in_hunk and raw.startswith("+++ "):
-            path = raw[4:].rstrip("\t").removeprefix("b/")
-        elif raw.startswith("@@ "):
-            line = int(raw.split("+", 1)[1].split(" ", 1)[0].split(",", 1)[0])
-            in_hunk = True
-        elif in_hunk and raw.startswith("+"):
-            added.append(raw[1:].removesuffix("\r"))
-            numbers[len(added)] = line
-            line += 1
-    if added:
-        yield path, "\n".join(added), numbers
+    """Yield each staged file as the next commit has it, with the lines that the commit adds.
+
+    Contents come from git's objects: no attribute, file type or encoding hides a file as it hides its diff.
+    """
+    raw = _git("diff", "--cached", "--raw", "-z", "--no-abbrev", "--find-renames", "--diff-filter=ACMRT")
+    fields = iter(raw.split(b"\0"))
+    entries: list[tuple[str, bytes, bytes]] = []
+    for head in fields:
+        if not head:
+            break
+        _, mode, old, new, status = head.split()
+        path = next(fields)
+        if status[:1] in b"RC":
+            path = next(fields)
+        if mode in _FILE_MODES:
+            entries.append((path.decode("utf-8", "surrogateescape"), old, new))
+    for start in range(0, len(entries), _BLOBS_AT_ONCE):
+        some = entries[start : start + _BLOBS_AT_ONCE]
+        blobs = _blobs({name for _, old, new in some for name in (old, new) if name.strip(b"0")})
+        for path, old, new in some:
+            text = _decoded(blobs.get(new, b""))
+            if text:
+                before = Counter((_decoded(blobs.get(old, b"")) or "").split("\n"))
+                added: set[int] = set()
+                for number, line in enumerate(text.split("\n"), 1):
+                    if before[line]:
+                        before[line] -= 1
+                    else:
+                        added.add(number)
+                yield path, text, added
+
+
+def _blobs(names: set[bytes]) -> dict[bytes, bytes]:
+    """Return the contents of git's objects that are not too large, by their names."""
+    sizes = _git("cat-file", "--batch-check", fed=b"".join(name + b"\n" for name in names))
+    small = [
+        line.split()[0]
+        for line in sizes.splitlines()
+        if line.split()[-1].isdigit() and int(line.split()[-1]) <= MOST_BYTES
+    ]
+    out = _git("cat-file", "--batch", fed=b"".join(name + b"\n" for name in small))
+    found: dict[bytes, bytes] = {}
+    at = 0
+    for name in small:
+        end = out.index(b"\n", at)
+        size = int(out[at:end].split()[-1])
+        found[name] = out[end + 1 : end + 1 + size]
+        at = end + 1 + size + 1
+    return found
 
 
 def _files(paths: Iterable[Path]) -> Iterator[_Text]:
@@ -231,7 +258,7 @@ def _within(folder: Path) -> Iterator[Path]:
 # -- what is found ----------------------------------------------------------------------------------------------------
 
 
-def _scan(path: str, text: str, lines: dict[int, int] | None, scanner: Scanner, *, wary: bool) -> Iterator[Found]:
+def _scan(path: str, text: str, lines: set[int] | None, scanner: Scanner, *, wary: bool) -> Iterator[Found]:
     from tipstaff.gates.secrets.scanner import scan_secrets
 
     line = 1
@@ -252,11 +279,13 @@ def _scan(path: str, text: str, lines: dict[int, int] | None, scanner: Scanner, 
         about = b"\0".join((one.rule_id.encode(), path.encode("utf-8", "surrogateescape"), secret))
         digest = hashlib.sha256(about).hexdigest()
         seen[digest] += 1
+        if lines is not None and lines.isdisjoint(range(line, end_line + 1)):
+            continue
         yield Found(
             path,
-            line if lines is None else lines[line],
+            line,
             column,
-            end_line if lines is None else lines[end_line],
+            end_line,
             end_column,
             one.rule_id,
             one.severity,

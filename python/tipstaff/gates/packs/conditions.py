@@ -193,7 +193,7 @@ class ConditionReader:
             elif text.startswith("@") and ID.fullmatch(text[1:]) and key not in _PROGRAM_KEYS:
                 raise self._error(f"there is no word set {text!r}")
             else:
-                globs.append(text)
+                globs.extend(homes_of(text))
         return tuple(globs)
 
     def _bits(self, value: object, key: str, names: Mapping[str, int]) -> int:
@@ -207,7 +207,11 @@ class ConditionReader:
     def _strings(self, value: object, key: str) -> tuple[str, ...]:
         if not isinstance(value, list) or not all(isinstance(item, str) for item in cast("list[object]", value)):
             raise self._error(f"`{key}` must be a list of texts")
-        return tuple(cast("list[str]", value))
+        texts = cast("list[str]", value)
+        if len(set(texts)) < len(texts):
+            twice = next(text for number, text in enumerate(texts) if text in texts[:number])
+            raise self._error(f"`{key}` holds {twice!r} twice")
+        return tuple(texts)
 
     def _list(self, value: object, key: str) -> list[Any]:
         if not isinstance(value, list):
@@ -227,6 +231,13 @@ class ConditionReader:
 
     def _error(self, message: str) -> PackError:
         return PackError(f"{self._where}: {message}")
+
+
+def homes_of(glob: str) -> tuple[str, ...]:
+    """Return a glob as it is, and one of anybody's home, ``~any/...``, once for each way to write one."""
+    if not glob.startswith("~any/"):
+        return (glob,)
+    return tuple(home + glob.removeprefix("~any") for home in ("~", "/home/?*", "/users/?*", "/root"))
 
 
 def _powers(names: Iterable[str]) -> dict[str, int]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from tipstaff.gates.packs.conditions import CONDITION_KEYS, ID, ConditionReader
+from tipstaff.gates.packs.conditions import CONDITION_KEYS, ID, ConditionReader, homes_of
 from tipstaff.gates.packs.model import (
     DECISIONS,
     MARKS,
@@ -124,7 +124,8 @@ class _Reader(ConditionReader):
         for name, globs in self._table(data.get("words", {}), "words").items():
             if not self._admits("words", name, globs, because):
                 continue
-            self._policy.words[name] = (*self._policy.words.get(name, ()), *self._strings(globs, f"words.{name}"))
+            more = [glob for text in self._strings(globs, f"words.{name}") for glob in homes_of(text)]
+            self._policy.words[name] = (*self._policy.words.get(name, ()), *more)
         for name, table in self._table(data.get("tables", {}), "tables").items():
             self._known(self._table(table, name), {"rows"})
             if not self._admits("table", name, table, because):
@@ -188,7 +189,7 @@ class _Reader(ConditionReader):
                 former, decision="allow", rows=None, because=because, former=former.strictest
             )
             return
-        rule = self._rule(rule_id, pack_id, data)
+        rule = self._rule(rule_id, pack_id, data, over=over)
         if self._review is not None and former is None and rule_id.startswith(WIRING):
             raise self._error(f"the rules {WIRING}* are this package's own")
         if self._review is not None and former is not None and not _is_stricter(rule, former):
@@ -211,7 +212,7 @@ class _Reader(ConditionReader):
             raise self._error(f"a repository cannot weaken {WIRING}*: they keep this gate in place")
         return self._review.admits("rule", former.id, former.strictest, now, data, data.get("because"), self._path)
 
-    def _rule(self, rule_id: str, pack_id: str, data: Mapping[str, Any]) -> PackRule:
+    def _rule(self, rule_id: str, pack_id: str, data: Mapping[str, Any], *, over: bool) -> PackRule:
         self._known(data, _RULE_KEYS)
         programs = self._programs(data.get("programs"))
         if not programs:
@@ -233,7 +234,8 @@ class _Reader(ConditionReader):
                 raise self._error(f"`marks` knows {', '.join(MARKS)}, not {name!r}")
             marks |= MARKS[name]
         positives, negatives = self._samples(data, "positives"), self._samples(data, "negatives")
-        if not (positives or negatives or decision == "mark"):
+        # Those of the package's own rules are with its tests.
+        if over and not (positives or negatives or decision == "mark"):
             raise self._error("it needs positive and negative samples")
         return PackRule(
             id=rule_id,

@@ -47,7 +47,7 @@ _GENERATOR: Final = re.compile(r"\{\{|\}\}|\{(\w+)(?::([^}]*))?\}")
 KINDS: Final = ("shape", "assign", "url", "pem")
 CHECKSUMS: Final = ("", "crc32-base62", "crc32-hex")
 JUDGES: Final = ("", "password", "secret", "token", "quoted", "unquoted")
-CHECKS: Final = ("", "base64-pair", "base64-private-key", "wallet-words", "no-vectors", "no-test-report")
+CHECKS: Final = ("", "base64-pair", "base64-private-key", "wallet-words", "no-vectors", "no-test-report", "not-near")
 SEVERITIES: Final = ("low", "medium", "high", "critical")
 NEEDS: Final = {"digit": 1, "upper": 2, "lower": 4, "letter": 8}
 
@@ -82,11 +82,11 @@ class SecretRule(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     checksum
         The checksum that it ends in.
     check
-        A look at what it says once decoded.
+        A look at what it says once decoded; ``not-near``: none of the words of `context` is near.
     judge
         How an assigned value is judged.
     context
-        Words of which one must be near.
+        Words of which one must be near: in 200 bytes before it, or 64 after it.
     anywhere
         Of ``assign``: whether the name may be part of any other.
     priority
