@@ -44,7 +44,7 @@ def folders() -> Iterator[tuple[str, int]]:
         for root in ("python", "native", "src", "tests", "tools", "benchmarks", "docs")
         for path in (REPOSITORY / root).rglob("*")
         if path.is_file()
-        and not {"__pycache__", "corpus", "cases"} & set(path.parts)
+        and not {"__pycache__", "corpus", "cases", "samples"} & set(path.parts)
         and path.suffix not in {".pyc", ".so"}
     ]
     for folder in sorted({path.parent for path in listed}):

@@ -324,7 +324,7 @@ class Parser {
     return simple();
   }
 
-  // What may stand behind a compound command.
+  // What may follow a compound command.
   uint32_t redirected(uint32_t node) noexcept {
     if (failed() || node == kNone) return kNone;
     Children children{node};

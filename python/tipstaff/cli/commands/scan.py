@@ -191,8 +191,8 @@ def _staged() -> Iterator[_Text]:
             entries.append((path.decode("utf-8", "surrogateescape"), old, new))
     for start in range(0, len(entries), _BLOBS_AT_ONCE):
         some = entries[start : start + _BLOBS_AT_ONCE]
-        blobs = _blobs({name for _, old, new in some for name in (old, new) if name.strip(b"0")})
-        for path, old, new in some:
+        blobs = _blobs({blob for _, old, new in some for blob in (old, new) if blob.strip(b"0")})
+        for name, old, new in some:
             text = _decoded(blobs.get(new, b""))
             if text:
                 before = Counter((_decoded(blobs.get(old, b"")) or "").split("\n"))
@@ -202,7 +202,7 @@ def _staged() -> Iterator[_Text]:
                         before[line] -= 1
                     else:
                         added.add(number)
-                yield path, text, added
+                yield name, text, added
 
 
 def _blobs(names: set[bytes]) -> dict[bytes, bytes]:
