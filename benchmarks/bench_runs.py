@@ -160,12 +160,11 @@ def million(folder: Path) -> Iterator[Figure]:
 
 
 def beside_node(folder: Path) -> Iterator[Figure]:
-    """The columns of a replay judged here and by the Node package's gates, the same calls in one run."""
+    """The calls of a replay judged here and by the Node package's gates, the same calls in one run."""
     from benchmarks.peers.install import PeerUnavailableError, install, node_program
 
     from tipstaff.gates.judging.engine import EnforcementGates
-    from tipstaff.runs.replaying.calls import distinct_calls
-    from tipstaff.runs.replaying.comparing import decided
+    from tipstaff.gates.results import aggregate_decision
 
     commands = made_commands(200_000)
     path = folder / "commands.json"
@@ -177,14 +176,12 @@ def beside_node(folder: Path) -> Iterator[Figure]:
         return
     theirs = json.loads(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
     gates = EnforcementGates().offline(home="/home/user", temporary="/tmp")
-    table = pa.table({"command": commands})
-    seconds = float("inf")
+    seconds, stopped = float("inf"), 0
     for _ in range(3):  # as theirs
         began = time.perf_counter()
-        calls = distinct_calls(table)
-        codes = decided(calls, gates, len(os.sched_getaffinity(0)))[calls.which]
+        decided = [aggregate_decision(results) for results in gates.evaluate_batch(commands)]
         seconds = min(seconds, time.perf_counter() - began)
-    stopped = int((codes > 1).sum())
+        stopped = sum(one in {"require-confirmation", "block"} for one in decided)
     yield (
         "200,000 commands judged, times faster than Node", theirs["seconds"] / seconds, "stated", True,
         f"{seconds:.2f} s, Node {theirs['seconds']:.2f} s; stopped {stopped:,}, Node {theirs['stopped']:,}",

@@ -146,7 +146,6 @@ cdef class Flow:
         return self.state.changed_lines
 
 
-include "gates/columns.pxi"
 include "gates/tree.pxi"
 
 
@@ -269,25 +268,6 @@ cdef class Policy:
             raise ValueError("commands: they changed while being read")
         with nogil:
             decide_all(self.image, used, texts, site.site, number, workers, decided)
-        return bytes(out)
-
-    def decide_column(self, offsets, data, CallSite site not None, settings, dialect=0, threads=1):
-        """Judge a column of commands as Arrow holds it; returns one byte for each, as `decisions`.
-
-        offsets: int64, one more than there are commands; command i is data[offsets[i]:offsets[i + 1]].
-        """
-        cdef Settings used
-        cdef Column column = Column()
-        cdef uint32_t workers = threads
-        cdef int number = dialect
-        cdef Py_ssize_t count
-        column.take(offsets, data)
-        count = column.texts.size()
-        self.take_settings(settings, &used)
-        cdef bytearray out = bytearray(count)
-        cdef unsigned char* decided = <unsigned char*> PyByteArray_AS_STRING(out)
-        with nogil:
-            decide_all(self.image, used, column.texts, site.site, number, workers, decided)
         return bytes(out)
 
     def explain(self, text, dialect, CallSite site not None, settings):

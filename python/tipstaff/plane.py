@@ -217,7 +217,7 @@ def _off_the_loop(
 ) -> Callable[Concatenate[Any, _P], Coroutine[Any, Any, _T]]:
     """Return a method's asynchronous form: the same on a thread of the event loop's pool."""
 
-    async def on_a_thread(self: Any, *args: _P.args, **kwargs: _P.kwargs) -> _T:
+    async def on_a_thread(self: Any, /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
         context = contextvars.copy_context()
         call = functools.partial(context.run, getattr(self, method.__name__), *args, **kwargs)
         try:
@@ -307,7 +307,7 @@ class GuidanceControlPlane:
         self._rules()
         return cast("Ledger", self._shared.ledger)
 
-    def retrieve_for_task(self, task: str, *, run_id: str | None = None, **options: Any) -> RetrievalResult:
+    def retrieve_for_task(self, /, task: str, *, run_id: str | None = None, **options: Any) -> RetrievalResult:
         """Return the rules for a task; `options` are those of `ShardRetriever.retrieve`.
 
         A run that takes part in a trial is given the rules as its arm has them.
@@ -764,7 +764,7 @@ def _repository_packages(root: Path) -> tuple[str, ...]:
     names = data.pop("forbidden-packages", [])
     if data:
         raise ConfigError(f"{path}: unknown keys: {', '.join(data)}; known is forbidden-packages")
-    if not isinstance(names, list) or not all(isinstance(name, str) and name for name in cast("list[Any]", names)):
+    if not isinstance(names, list) or not all(isinstance(name, str) and name for name in names):
         raise ConfigError(f"{path}: forbidden-packages must be a list of names such as 'left-pad' or 'npm:left-pad'")
     return tuple(cast("list[str]", names))
 

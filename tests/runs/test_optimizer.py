@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks.simulated_trials import WORLDS, promoted
 
 from tests.runs.made import KEY, START, run_event
 from tests.runs.repository import made_plane, made_repository
@@ -390,6 +391,15 @@ def test_runs_that_are_not_finished_count_as_assigned(ledger: Ledger) -> None:
     )
     assert late.unfinished == {"control": 0, "treatment": 10}
     assert "10 of them were not finished" in str(late)
+
+
+@pytest.mark.parametrize("name", ["fixed elsewhere", "a session, an intent", "broken runs abandoned"])
+def test_a_change_without_effect_is_rarely_promoted_in_any_world(name: str) -> None:
+    assert promoted(WORLDS[name], experiments=30, runs=120, every=10) <= 4
+
+
+def test_a_change_that_helps_is_promoted() -> None:
+    assert promoted(WORLDS["it helps"], experiments=10, runs=300, every=20) >= 9
 
 
 def test_agents_that_only_report_less_are_noticed(ledger: Ledger) -> None:

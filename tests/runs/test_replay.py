@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -12,13 +12,13 @@ import pytest
 from tests.runs.repository import made_repository
 from tipstaff.errors import ConfigError, SourceError, SourceNotFoundError
 from tipstaff.gates.config import GateConfig
-from tipstaff.gates.judging.engine import CLOSER_LOOK, EnforcementGates
-from tipstaff.gates.results import DECISIONS, aggregate_decision
+from tipstaff.gates.judging.engine import EnforcementGates
+from tipstaff.gates.results import aggregate_decision
 from tipstaff.guidance.project import compile_repository
 from tipstaff.runs import replay
-from tipstaff.runs.optimizer.changes import Change, with_changes
-from tipstaff.runs.replaying.calls import distinct_calls, read_calls
-from tipstaff.runs.replaying.comparing import HOME, TEMPORARY, decided
+from tipstaff.runs.optimizer.changes import Change
+from tipstaff.runs.optimizer.editing import with_changes
+from tipstaff.runs.replaying.comparing import HOME, TEMPORARY, distinct_calls, read_calls
 from tipstaff.runs.replaying.report import html_report
 
 
@@ -44,35 +44,31 @@ def calls() -> pa.Table:
     return pa.table({name: pa.array([row.get(name) for row in rows], pa.string()) for name in names})
 
 
-def test_the_columns_are_judged_as_single_calls_are() -> None:
-    table = calls()
-    gates = EnforcementGates(GateConfig(diff_size_threshold=100)).offline(home=HOME, temporary=TEMPORARY)
-    distinct = distinct_calls(table)
-    found = decided(distinct, gates)[distinct.which]
-    wanted: list[str] = []
-    for row in table.to_pylist():
-        if row["task"]:
-            continue
-        if row["command"] is not None:
-            results = gates.evaluate_command(row["command"], cwd=row["cwd"])
-        else:
-            try:
-                params = json.loads(row["params"])
-            except ValueError:
-                params = {"command": row["params"]}
-            results = gates.evaluate_tool_use(row["tool"], params, cwd=row["cwd"])
-        wanted.append(aggregate_decision(results))
-    assert [DECISIONS[code] for code in found] == wanted
-    assert {"allow", "warn", "require-confirmation", "block"} <= set(wanted)
+def test_calls_are_judged_as_single_calls_are() -> None:
+    rows = [{"tool": tool, "params": json.dumps(params), "cwd": "/srv/a"} for tool, params in tool_calls()]
+    for config in (GateConfig(), GateConfig(secrets=False, diff_size_threshold=100),
+                   GateConfig(tool_allowlist=True, allowed_tools=("Edit", "mcp__*"))):  # fmt: skip
+        gates = EnforcementGates(config).offline(home=HOME, temporary=TEMPORARY)
+        wanted = Counter(
+            aggregate_decision(gates.evaluate_tool_use(tool, params, cwd="/srv/a")) for tool, params in tool_calls()
+        )
+        for threads in (1, 3):
+            found = replay(pa.Table.from_pylist(rows), before=config, after=config, threads=threads).transitions
+            assert {name.split(" -> ")[0]: count for name, count in found.items()} == wanted
+    surrogate = pa.table({"tool": ["Bash"], "params": ['{"command": "rm -rf / # \\ud83d"}'], "cwd": ["/srv/a"]})
+    assert replay(surrogate, before=None, after=None).transitions == {"block -> block": 1}
 
 
-def test_distinct_calls_are_counted() -> None:
-    distinct = distinct_calls(calls())
-    assert len(distinct.which) == 10
-    assert distinct.counts.tolist() == [2, 1, 1, 1, 1, 1, 1, 1, 1]
-    assert distinct.which.tolist() == [0, 1, 2, 3, 4, 5, 6, 7, 8, 0]
-    assert distinct.texts[3].as_py() == "rm -rf docs"
-    assert distinct.is_command.tolist() == [True] * 5 + [False] * 3 + [True]
+def test_distinct_calls_are_counted_in_the_order_of_the_rows() -> None:
+    found = distinct_calls(calls())
+    assert list(found.values()) == [2, 1, 1, 1, 1, 1, 1, 1, 1]
+    assert list(found)[:4] == [
+        ("", "git status", "/srv/a"), ("", "git reset --hard", "/srv/a"), ("", "git status", "/srv/b"),
+        ("", "rm -rf docs", "/srv/a"),
+    ]  # fmt: skip
+    assert [call.tool for call in found] == ["", "", "", "", "", "Write", "Read", "Edit", ""]
+    exported = pa.table({"tools_used": [["Bash: git status", "npm test"], []], "task": ["fix it", ""]})
+    assert list(distinct_calls(exported)) == [("", "git status", ""), ("", "npm test", "")]
 
 
 def test_a_changed_configuration(tmp_path: Path) -> None:
@@ -111,7 +107,7 @@ def test_a_repository_with_packs_and_rules(tmp_path: Path) -> None:
     assert report.task_examples[0].new == ("FIX-1",)
     bundle = compile_repository(before)
     change = Change(kind="remove", rule_id="TST-1", before="x", after="")
-    removed = replay(calls(), before=bundle, after=with_changes(bundle, [change]))
+    removed = replay(calls(), before=bundle, after=with_changes(before, bundle, [change]))
     assert "TST-1" in removed.rules_gone
 
 
@@ -138,7 +134,7 @@ def test_text_in_a_report_is_no_markup() -> None:
 def test_progress_is_reported() -> None:
     seen: list[tuple[int, int]] = []
     replay(calls(), before=None, after=None, progress=lambda done, of: seen.append((done, of)))
-    assert seen[-1] == (18, 18)
+    assert seen[-1] == (9, 9)
     assert seen == sorted(seen)
 
 
@@ -174,17 +170,6 @@ def test_dictionary_columns_and_sliced_tables() -> None:
     assert replay(plain.slice(3, 2), before=None, after=GateConfig(destructive_ops=False)).changed == 1
 
 
-def test_wrong_columns_are_refused() -> None:
-    gates = EnforcementGates()
-    data = b"git status"
-    for offsets in ([0, 99], [5, 2], [-1, 3]):
-        with pytest.raises(ValueError, match="outside the 10 bytes"):
-            gates.decide_column(np.array(offsets, dtype=np.int64), data)
-    with pytest.raises(ValueError, match="one more than"):
-        gates.decide_column(np.array([], dtype=np.int64), data)
-    assert gates.decide_column(np.array([0, 4, 10], dtype=np.int64), data) == b"\0\0"
-
-
 def test_reading(tmp_path: Path) -> None:
     import pyarrow.feather
 
@@ -216,37 +201,6 @@ def tool_calls() -> list[tuple[str, Any]]:
     return found
 
 
-@pytest.mark.parametrize("ascii_", [True, False])
-@pytest.mark.parametrize(
-    "config",
-    [GateConfig(), GateConfig(secrets=False, diff_size_threshold=100),
-     GateConfig(tool_allowlist=True, allowed_tools=("Edit", "mcp__*"))],
-)  # fmt: skip
-def test_columns_of_tool_calls_are_judged_as_single_calls_are(config: GateConfig, ascii_: bool) -> None:
-    rows = tool_calls()
-    table = pa.table({
-        "tool": [tool for tool, _ in rows], "cwd": ["/srv/a"] * len(rows),
-        "params": [json.dumps(params, ensure_ascii=ascii_) for _, params in rows],
-    })  # fmt: skip
-    gates = EnforcementGates(config).offline(home=HOME, temporary=TEMPORARY)
-    distinct = distinct_calls(table)
-    for threads in (1, 3):
-        found = [DECISIONS[code] for code in decided(distinct, gates, threads)[distinct.which]]
-        wanted = [aggregate_decision(gates.evaluate_tool_use(tool, params, cwd="/srv/a")) for tool, params in rows]
-        assert found == wanted
-    assert len(set(found)) > 2
-
-
-def test_most_tool_calls_take_no_closer_look() -> None:
-    gates = EnforcementGates().offline(home=HOME, temporary=TEMPORARY)
-    params = [json.dumps({"file_path": f"/srv/a/{n}.py", "content": "x = 1\n" * n}) for n in range(50)]
-    params += ['{"a":1,"a":2}', '{"A":1}', '{"a":"\\ud800"}', "[1]", "{", "", json.dumps({"a": secret()})]
-    columns = [pa.array(values, pa.large_string()) for values in (["Write"] * len(params), params)]
-    buffers = [(column.buffers()[1], column.buffers()[2]) for column in columns]
-    found = np.frombuffer(gates.decide_tool_column(*buffers, cwd="/srv/a"), np.uint8)
-    assert found.tolist() == [0] * 50 + [CLOSER_LOOK] * 7
-
-
 def test_a_replay_looks_for_no_repository_on_this_machine(tmp_path: Path) -> None:
     (tmp_path / "packages" / "a").mkdir(parents=True)
     table = pa.table({"command": ["rm -rf ../b/dist"], "cwd": [str(tmp_path / "packages" / "a")]})
@@ -254,15 +208,3 @@ def test_a_replay_looks_for_no_repository_on_this_machine(tmp_path: Path) -> Non
     first = replay(table, before=gates, after=GateConfig())
     (tmp_path / ".git").mkdir()
     assert replay(table, before=EnforcementGates(), after=GateConfig()) == first
-
-
-@pytest.mark.parametrize("size", [0, 1, 7])
-def test_distinct_calls_keep_the_order_of_the_rows(size: int) -> None:
-    values = ["b", "a", "b", "c", "a", "b", None][:size]
-    table = pa.table({"command": pa.array(values, pa.string()), "cwd": pa.array(["/x", None] * 4, pa.string())[:size]})
-    found = distinct_calls(table)
-    kept = [(value or "", ("/x", "")[at % 2]) for at, value in enumerate(values) if value is not None]
-    distinct = list(dict.fromkeys(kept))
-    assert list(zip(found.texts.to_pylist(), found.folders.to_pylist(), strict=True)) == distinct
-    assert found.which.tolist() == [distinct.index(one) for one in kept]
-    assert found.counts.tolist() == [kept.count(one) for one in distinct]

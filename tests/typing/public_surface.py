@@ -31,7 +31,6 @@ from tipstaff import (
     classify_intent,
     compile_guidance,
     compile_repository,
-    join_bundles,
     open_project,
     redact,
     scan_secrets,
@@ -44,6 +43,7 @@ from tipstaff.context.shortening.pruning import PruneResult
 from tipstaff.context.sources.memory_tiers import MemoryTier
 from tipstaff.context.tokens.estimator import TokenEstimator
 from tipstaff.context.tokens.request_tokens import BudgetCheck
+from tipstaff.guidance.compiling.tenants import join_bundles
 from tipstaff.guidance.embeddings.hash_embedding import Embedding
 from tipstaff.guidance.project import Project
 

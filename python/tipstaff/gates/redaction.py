@@ -49,7 +49,7 @@ def _masked(value: Any, name: str, above: tuple[int, ...]) -> Any:
         return MASK
     within = (*above, id(value))
     if isinstance(value, Mapping):
-        return _mapping(cast("Mapping[Any, Any]", value), name, within)
+        return _mapping(value, name, within)
     if isinstance(value, list | tuple | set | frozenset):
         old: list[Any] = list(cast("Any", value))
         new = [_masked(item, name, within) for item in old]

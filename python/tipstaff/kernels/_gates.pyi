@@ -60,9 +60,6 @@ class Policy:
     def decisions(
         self, commands: list[str], site: CallSite, settings: _Settings, dialect: int = 0, threads: int = 1
     ) -> bytes: ...
-    def decide_column(
-        self, offsets: Any, data: Any, site: CallSite, settings: _Settings, dialect: int = 0, threads: int = 1
-    ) -> bytes: ...
     def explain(
         self, text: _Text, dialect: int, site: CallSite, settings: _Settings
     ) -> tuple[list[_Finding], list[tuple[int, int, bool, int]], _Tree]: ...
@@ -75,9 +72,6 @@ class Judge:
     def command(
         self, text: str, dialect: int, site: CallSite, flow: Flow | None = None
     ) -> tuple[list[_Finding], bool] | None: ...
-    def decide_column(
-        self, tools: tuple[Any, Any], params: tuple[Any, Any], site: CallSite, threads: int = 1
-    ) -> bytes: ...
     def call(
         self,
         tool: str,

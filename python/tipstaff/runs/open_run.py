@@ -103,14 +103,15 @@ class OpenRun(msgspec.Struct, kw_only=True):
         """Return the run as the ledger keeps it; raises `ConfigError` for an argument that is not usable."""
         if outcome not in OUTCOMES:
             raise ConfigError(f"outcome is {outcome!r}; it must be 'accepted', 'rejected' or None")
-        known: dict[str, Any] = {name: getattr(self, name) for name in _OF_THE_EVENT}
-        return RunEvent(
-            **{name: tuple(value) if isinstance(value, list) else value for name, value in known.items()},
-            **known_at_the_end,
-            retrieved_rule_ids=tuple(one.rule_id for one in self.retrieved),
-            outcome_accepted=OUTCOMES[outcome],
-            duration_ms=max(0, time.time_ns() // 1_000_000 - self.timestamp),
-        )
+        fields: dict[str, Any] = {}
+        for name in _OF_THE_EVENT:
+            value: Any = getattr(self, name)
+            fields[name] = tuple(value) if isinstance(value, list) else value
+        fields |= known_at_the_end
+        fields["retrieved_rule_ids"] = tuple(one.rule_id for one in self.retrieved)
+        fields["outcome_accepted"] = OUTCOMES[outcome]
+        fields["duration_ms"] = max(0, time.time_ns() // 1_000_000 - self.timestamp)
+        return RunEvent(**fields)
 
 
 _OF_THE_EVENT: Final = tuple(name for name in OpenRun.__struct_fields__ if name in RunEvent.__struct_fields__)

@@ -246,8 +246,5 @@ cdef extern from "gates/watch.hpp" namespace "tipstaff::gate" nogil:
         bint open(const unsigned char*, size_t, LiteralFinder) noexcept
         bint is_clean(string_view) noexcept
         bint is_clean_pair(string_view, string_view) noexcept
-
-cdef extern from "gates/call_columns.hpp" namespace "tipstaff::gate" nogil:
-    void decide_calls(const Image&, const Settings&, const vector[string_view]&, const vector[string_view]&, const CSite&, const SecretWatch*, uint32_t, unsigned char*) except +
     bint names_directory(string_view) noexcept
     bint is_former_field(string_view) noexcept

@@ -155,28 +155,6 @@ cdef class Judge:
             return None if clean else ([], False)
         return self.policy.findings(&verdict.findings[0], verdict.count, fields, count, False), clean
 
-    def decide_column(self, tools, params, CallSite site not None, threads=1):
-        """Judge a column of tool calls as Arrow holds it.
-
-        tools, params: each a pair of offsets and data, as of `Policy.decide_column`; params are JSON.
-
-        Returns one byte for each: as `Policy.decisions`, the size of edits included, or 255 for one that takes a closer
-        look. The allowlist is not asked.
-        """
-        cdef Column names = Column()
-        cdef Column texts = Column()
-        cdef uint32_t workers = threads
-        cdef const SecretWatch* watch = &self.watch if self.watches else NULL
-        names.take(tools[0], tools[1])
-        texts.take(params[0], params[1])
-        if names.texts.size() != texts.texts.size():
-            raise ValueError(f"tools and params: {names.texts.size()} and {texts.texts.size()} texts; expected as many of both")
-        cdef bytearray out = bytearray(names.texts.size())
-        cdef unsigned char* decided = <unsigned char*> PyByteArray_AS_STRING(out)
-        with nogil:
-            decide_calls(self.policy.image, self.used, names.texts, texts.texts, site.site, watch, workers, decided)
-        return bytes(out)
-
     cdef bint no_secrets(self, const Field* fields, uint32_t count) noexcept nogil:
         cdef uint32_t i
         if not self.watches:

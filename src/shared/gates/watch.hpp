@@ -11,6 +11,13 @@
 
 namespace tipstaff::gate {
 
+inline bool names_directory(std::string_view name) noexcept {
+  return name == "cwd" || name == "workdir" || name == "working_directory" || name == "dir_path";
+}
+inline bool is_former_field(std::string_view name) noexcept {
+  return name == "old_string" || name == "old_str" || name == "oldstring";
+}
+
 class SecretWatch {
  public:
   // The bytes must outlive it.

@@ -40,6 +40,7 @@ def command(
     with opened(directory, url, key_file) as ledger:
         optimizer = Optimizer(directory, ledger, config=OptimizerConfig(min_runs=min_runs))
         if start_id or dismiss:
+            document: dict[str, Any]
             if start_id:
                 trial = optimizer.start(start_id)
                 document = {"started": {**trial.to_dict(), "change": {**trial.change.to_dict(), "id": start_id}}}

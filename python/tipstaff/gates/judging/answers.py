@@ -47,7 +47,7 @@ class Answers:
         tool: str,
         params: Any,
         fields: Sequence[Field],
-        native: Sequence[NativeFinding],
+        native: Sequence[tuple[Any, ...]],
         *,
         cwd: str | None = None,
         clean: bool = False,
@@ -61,20 +61,22 @@ class Answers:
             kept = [without_former(tool, field) for field in fields]
             texts.extend((field.path, field.text) for field in kept)
             texts.extend(("", name) for name in keys_of(params) if len(name) >= 8)
-        size = [finding for finding in native if finding[2] == 2]
+        found = [NativeFinding(*one) for one in native]
+        size = [finding for finding in found if GATE_NAMES[finding.gate] == "diff-size"]
         return [
             *self.of_name(tool),
-            *self.of_findings([finding for finding in native if finding[2] == 0], fields),
+            *self.of_findings([finding for finding in found if finding.gate == 0], fields),
             *(self._counted_size(tool, finding) for finding in size),
             *self.of_secrets(texts, pairs=kept, cwd=cwd),
         ]
 
     def of_findings(
-        self, found: Sequence[NativeFinding], fields: Sequence[Field], *, clean: bool = False
+        self, native: Sequence[tuple[Any, ...]], fields: Sequence[Field], *, clean: bool = False
     ) -> list[GateResult]:
         """Return the destructive gate's result over texts, in which no secret is where they are `clean`."""
-        if not found:
+        if not native:
             return []
+        found = [NativeFinding(*one) for one in native]
         # A repository's own rules of secrets say nothing of what the package's would mask.
         findings, relaxed = findings_of(found, self.policy, fields, masked=not clean or self.scanner is not None)
         if not findings and not relaxed:
@@ -131,14 +133,14 @@ class Answers:
         return [self._size(f"{message}; the threshold is {threshold:g}.", metadata)]
 
     def _counted_size(self, tool: str, finding: NativeFinding) -> GateResult:
-        config = self.config
-        metadata: dict[str, Any] = {"tool": tool, "diff_lines": finding[7], "threshold": config.diff_size_threshold}
-        if finding[9]:
+        config, lines = self.config, finding.classes
+        metadata: dict[str, Any] = {"tool": tool, "diff_lines": lines, "threshold": config.diff_size_threshold}
+        if finding.uncertain:
             metadata["run_threshold"] = config.run_diff_threshold
             return self._size(
                 f"The edits of this run together change more than {config.run_diff_threshold:g} lines.", metadata
             )
-        return self._size(f"It changes {finding[7]} lines; the threshold is {config.diff_size_threshold:g}.", metadata)
+        return self._size(f"It changes {lines} lines; the threshold is {config.diff_size_threshold:g}.", metadata)
 
     def _size(self, reason: str, metadata: dict[str, Any]) -> GateResult:
         return GateResult(

@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from tipstaff.gates.secrets.scanner import Scanner
     from tipstaff.kernels._gates import CallSite, Flow
 
-CLOSER_LOOK: Final = 255
-"""What :meth:`EnforcementGates.decide_tool_column` says of a call that it cannot decide."""
-
 _MOST_SITES: Final = 1024
 
 
@@ -340,47 +337,6 @@ class EnforcementGates:
         encoded = [cast("str", encodable(command)) for command in commands]
         codes = self._policy.native.decisions(encoded, self._site(cwd), self._settings, dialect_of(shell), threads)
         return [DECISIONS[code] for code in codes]
-
-    def decide_column(
-        self, offsets: Any, data: Any, *, cwd: str | None = None, shell: str = "bash", threads: int = 1
-    ) -> bytes:
-        """Return the destructive gate's decision alone for a column of commands as Arrow holds it.
-
-        Parameters
-        ----------
-        offsets, data
-            Buffers of a ``large_string`` array: int64 offsets, one more than there are commands, and UTF-8.
-        cwd, shell, threads
-            As of :meth:`decisions`.
-
-        Returns
-        -------
-        bytes
-            One for each command: an index of `tipstaff.gates.results.DECISIONS`.
-        """
-        return self._policy.native.decide_column(
-            offsets, data, self._site(cwd), self._settings, dialect_of(shell), threads
-        )
-
-    def decide_tool_column(
-        self, tools: tuple[Any, Any], params: tuple[Any, Any], *, cwd: str | None = None, threads: int = 1
-    ) -> bytes:
-        """Return the decision for a column of tool calls as Arrow holds it, the allowlist left out.
-
-        Parameters
-        ----------
-        tools, params
-            Offsets and data of ``large_string`` arrays, as of :meth:`decide_column`: names, and parameters as JSON.
-        cwd, threads
-            As of :meth:`decisions`.
-
-        Returns
-        -------
-        bytes
-            One for each call: an index of `tipstaff.gates.results.DECISIONS`, or `CLOSER_LOOK` where
-            :meth:`evaluate_tool_use` must be asked: a secret may be in it, or its JSON is out of the ordinary.
-        """
-        return self._judge.decide_column(tools, params, self._site(cwd), threads)
 
     def offline(self, *, home: str, temporary: str) -> Self:
         """Return gates that look at no file of this machine and take these for the user's and the temporary folder."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tipstaff.gates.fields import Field
 from tipstaff.gates.packs.model import PATH_CLASSES
@@ -14,8 +14,25 @@ from tipstaff.gates.secrets.scanner import redact
 if TYPE_CHECKING:
     from tipstaff.gates.image.policy import LoadedPolicy
 
-NativeFinding = tuple[int, int, int, int, int, int, int, int, int, bool]
-"""Rule (-1: none), decision, gate, span, focus, path classes or lines, field, and whether it is uncertain."""
+
+class NativeFinding(NamedTuple):
+    """What the native engine found, in its own numbers: `rule` is -1 where none decided.
+
+    `decision` and `gate` are indices of `DECISIONS` and `GATE_NAMES`; `classes` are bits of path classes, or changed
+    lines where the gate counts these.
+    """
+
+    rule: int
+    decision: int
+    gate: int
+    start: int
+    end: int
+    focus_start: int
+    focus_end: int
+    classes: int
+    field: int
+    uncertain: bool
+
 
 _UNKNOWN: Final = {
     "uncertain.program": "which program it starts",
@@ -48,36 +65,36 @@ def findings_of(
     relaxed: list[dict[str, str]] = []
     shown: dict[int, str] = {}
     for entry in found:
-        rule = policy.rules[entry[0]] if entry[0] >= 0 else None
-        field = fields[entry[8]] if entry[8] < len(fields) else Field("", "", "", -1)
+        rule = policy.rules[entry.rule] if entry.rule >= 0 else None
+        field = fields[entry.field] if entry.field < len(fields) else Field("", "", "", -1)
         if rule is not None and rule.because is not None:
             relaxed.append(
-                {"rule": rule.id, "because": rule.because, "former": rule.former, "now": DECISIONS[entry[1]]}
+                {"rule": rule.id, "because": rule.because, "former": rule.former, "now": DECISIONS[entry.decision]}
             )
-        if entry[1] == 0:
+        if entry.decision == 0:
             continue
-        if entry[8] not in shown:
-            shown[entry[8]] = redact(field.text, wary=True) if masked else field.text
-        findings.append(_finding(entry, rule, field, shown[entry[8]]))
+        if entry.field not in shown:
+            shown[entry.field] = redact(field.text, wary=True) if masked else field.text
+        findings.append(_finding(entry, rule, field, shown[entry.field]))
     if len(findings) > 1:
         findings.sort(key=lambda finding: (-DECISIONS.index(finding.decision), finding.start))
     return findings, relaxed
 
 
 def _finding(entry: NativeFinding, rule: Any, field: Field, masked: str) -> Finding:
-    start, end = entry[3], entry[4]
+    unknown = _UNKNOWN.get(rule.id if rule else "", "what it does") if entry.uncertain else ""
     return Finding(
         rule_id=rule.id if rule else "",
-        decision=DECISIONS[entry[1]],
-        start=start,
-        end=end,
-        focus=(entry[5], entry[6]),
-        text=masked[start:end][:200],
+        decision=DECISIONS[entry.decision],
+        start=entry.start,
+        end=entry.end,
+        focus=(entry.focus_start, entry.focus_end),
+        text=masked[entry.start : entry.end][:200],
         reason=rule.reason if rule else "What it would do is only known when it runs.",
         safer=rule.safer if rule else "",
-        unknown=_UNKNOWN.get(rule.id if rule else "", "what it does") if entry[9] else _unknown_path(entry[7]),
+        unknown=unknown or _unknown_path(entry.classes),
         severity=rule.severity if rule else "high",
-        path_classes=_named(entry[7]),
+        path_classes=_named(entry.classes),
         field=field.path,
     )
 

@@ -158,7 +158,7 @@ def judge(experiment: Experiment, ledger: Ledger, *, now: int, alpha: float = 0.
         if experiment.id in event.assignments
     }
     test = SequentialTest(alpha, min_runs)
-    unfinished = dict.fromkeys(ARMS, 0)
+    unfinished: dict[str, int] = dict.fromkeys(ARMS, 0)
     taken: list[RunEvent] = []
     waiting = len(assigned)
     for number, pair in enumerate(_pairs(assigned)):
@@ -215,7 +215,7 @@ def _doubts(experiment: Experiment, events: list[RunEvent], test: SequentialTest
     """Return why agents may only report less: nothing that others see became rarer with the change."""
     if test.effect is None or test.effect <= 0:
         return ""
-    silent = dict.fromkeys(ARMS, 0)
+    silent: dict[str, int] = dict.fromkeys(ARMS, 0)
     for event in events:
         reported = any(found.rule_id == experiment.change.rule_id for found in event.violations)
         seen = (

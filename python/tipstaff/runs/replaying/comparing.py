@@ -5,22 +5,27 @@ Nothing is run, and no file of this machine is looked at, so the same inputs giv
 
 from __future__ import annotations
 
+import heapq
+import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from itertools import repeat
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
-import msgspec
-
-from tipstaff.errors import ConfigError
+from tipstaff.errors import ConfigError, SourceError, SourceNotFoundError
 from tipstaff.gates.config import GateConfig
-from tipstaff.gates.judging.engine import CLOSER_LOOK, EnforcementGates
-from tipstaff.gates.results import DECISIONS
+from tipstaff.gates.judging.engine import EnforcementGates
+from tipstaff.gates.results import DECISIONS, GateResult, aggregate_decision
+from tipstaff.gates.secrets.scanner import redact
 from tipstaff.guidance.retrieval.retriever import ShardRetriever
 from tipstaff.model import PolicyBundle, Record
 from tipstaff.processors import usable_processors
-from tipstaff.runs.replaying.calls import Calls, distinct_calls, read_calls
+from tipstaff.runs.evaluators.commands import command_of
 from tipstaff.runs.statistics.intervals import wilson_interval
+
+COMMAND_TOOLS: Final = frozenset("Bash bash shell run_shell_command local_shell exec_command run_terminal_cmd".split())
+"""Tools whose one parameter that counts is ``command``."""
 
 EXAMPLES: Final = 20
 HOME: Final = "/home/user"
@@ -119,7 +124,7 @@ def replay(
     found: dict[str, Any] = {
         "total": 0, "changed": 0, "changed_interval": (0.0, 1.0), "by_rule": {}, "transitions": {}, "examples": (),
     }  # fmt: skip
-    if {"command", "params"} & set(table.column_names):
+    if {"command", "params", "tools_used"} & set(table.column_names):
         found |= _calls_compared(distinct_calls(table), _gates_of(before), _gates_of(after), workers, progress)
     if "task" in table.column_names and (_has_rules(before) or _has_rules(after)):
         found |= _tasks_compared(table, before, after)
@@ -129,190 +134,150 @@ def replay(
 # -- calls -------------------------------------------------------------------------------------------------------------
 
 
+class _Call(NamedTuple):
+    """One call as it was recorded: a command (no tool), or a tool and its parameters as JSON; cwd may be empty."""
+
+    tool: str
+    text: str
+    cwd: str
+
+    def event(self) -> dict[str, Any]:
+        """Return it as `EnforcementGates.evaluate_batch` takes it."""
+        params = _decoded(self.text) if self.tool else {"command": self.text}
+        return {"tool": self.tool or "Bash", "params": params, "cwd": self.cwd or None}
+
+
+def read_calls(calls: str | Path | Any) -> Any:
+    """Return an Arrow table of recorded calls, or the export of a ledger.
+
+    Raises
+    ------
+    SourceNotFoundError
+        There is no such file.
+    SourceError
+        It is not a table of calls: it has neither ``command``, nor ``tool`` and ``params``, nor ``task``, nor
+        ``tools_used``.
+    """
+    import pyarrow as pa
+    import pyarrow.feather
+    import pyarrow.parquet as pq
+
+    if isinstance(calls, pa.Table):
+        table: Any = calls
+    else:
+        path = Path(calls)
+        if not path.exists():
+            raise SourceNotFoundError(f"{path}: there is no such file")
+        try:
+            is_arrow = path.suffix in {".arrow", ".feather", ".ipc"}
+            table = pyarrow.feather.read_table(path) if is_arrow else pq.read_table(path)
+        except (pa.ArrowException, OSError) as error:
+            raise SourceError(f"{path}: not a Parquet or Arrow file: {error}") from error
+    names = set(table.column_names)
+    if not names & {"command", "task", "tools_used"} and not {"tool", "params"} <= names:
+        raise SourceError(
+            "a table of calls has a column command, or tool and params, or task, or is a ledger's export; this one has "
+            f"{', '.join(table.column_names)}"
+        )
+    return table
+
+
+def _columns(table: Any, *names: str) -> Iterator[tuple[Any, ...]]:
+    """Yield the values of columns row by row; None where there is no such column."""
+    import pyarrow as pa
+
+    known = [name for name in names if name in table.column_names]
+    for name in known:
+        kind = table.schema.field(name).type
+        kind = kind.value_type if pa.types.is_dictionary(kind) or pa.types.is_list(kind) else kind
+        is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_null(kind)
+        if not is_text or (name != "tools_used" and pa.types.is_list(table.schema.field(name).type)):
+            raise SourceError(f"column {name} holds {table.schema.field(name).type}; it must hold text")
+    for batch in table.select(known).to_batches(max_chunksize=_CHUNK):
+        columns = {name: batch.column(name).to_pylist() for name in known}
+        yield from zip(*(columns.get(name, repeat(None, batch.num_rows)) for name in names), strict=True)
+
+
+def distinct_calls(table: Any) -> Counter[_Call]:
+    """Return the distinct calls of a table, in the order in which each was first recorded, and how often each was."""
+    counts: Counter[_Call] = Counter()
+    for command, tool, params, cwd, used in _columns(table, "command", "tool", "params", "cwd", "tools_used"):
+        for entry in used or ():  # of an exported run, which names calls as evaluators read them
+            counts[_Call("", command_of(entry), "")] += 1
+        text = command
+        if text is None and tool in COMMAND_TOOLS and params:
+            given = _decoded(params)
+            text = given.get("command") if isinstance(given, dict) else None
+        if isinstance(text, str):
+            counts[_Call("", text, cwd or "")] += 1
+        elif params:
+            counts[_Call(tool or "Bash", params, cwd or "")] += 1
+    return counts
+
+
+def _decoded(text: str) -> Any:
+    """Return parameters, lone surrogates included; a text that is not JSON stands for a command."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return {"command": text}
+
+
 def _calls_compared(
-    calls: Calls, before: EnforcementGates, after: EnforcementGates, threads: int, progress: Progress | None
+    calls: Counter[_Call], before: EnforcementGates, after: EnforcementGates, threads: int, progress: Progress | None
 ) -> dict[str, Any]:
-    import numpy as np
-
-    total = int(calls.counts.sum())
-    count = len(calls.counts)
-
-    def report(done: int, of: int, *, first: int) -> None:
+    transitions: Counter[tuple[int, int]] = Counter()
+    by_rule: Counter[str] = Counter()
+    differing: list[CallExample] = []
+    entries = list(calls.items())
+    for start in range(0, len(entries), _CHUNK):
+        part = entries[start : start + _CHUNK]
+        events = [call.event() for call, _ in part]
+        judged = (gates.evaluate_batch(events, threads=threads) for gates in (before, after))
+        for (call, count), old, new in zip(part, *judged, strict=True):
+            was, becomes = (DECISIONS.index(aggregate_decision(one)) if one else 0 for one in (old, new))
+            transitions[was, becomes] += count
+            if was != becomes:
+                rules = _deciding(new if becomes > was else old)
+                by_rule[rules[0]] += count
+                differing.append(
+                    CallExample(
+                        tool=call.tool or "Bash", text=call.text, cwd=call.cwd, before=DECISIONS[was],
+                        after=DECISIONS[becomes], rules=rules, count=count,
+                    )
+                )  # fmt: skip
         if progress is not None:
-            progress(first * count + done, 2 * of)
-
-    old = decided(calls, before, threads, partial(report, first=0))
-    new = decided(calls, after, threads, partial(report, first=1))
-    rows = np.flatnonzero(old != new)
-    pairs = np.bincount(old.astype(np.int64) * 4 + new, weights=calls.counts, minlength=16)
-    transitions = {f"{DECISIONS[at // 4]} -> {DECISIONS[at % 4]}": int(pairs[at]) for at in range(16) if pairs[at]}
-    changed = int(calls.counts[rows].sum())
-    by_rule: dict[str, int] = {}
-    examples: list[CallExample] = []
-    order = rows[np.argsort(-calls.counts[rows], kind="stable")]
-    shown = set(order[:EXAMPLES].tolist())
-    for start in range(0, len(rows), _CHUNK):
-        part = rows[start : start + _CHUNK]
-        for row, rules in zip(part.tolist(), _deciding(calls, part, old, new, before, after), strict=True):
-            times = int(calls.counts[row])
-            by_rule[rules[0]] = by_rule.get(rules[0], 0) + times
-            if row in shown:
-                examples.append(_example(calls, row, DECISIONS[old[row]], DECISIONS[new[row]], rules, times))
-    examples.sort(key=lambda one: -one.count)
+            progress(start + len(part), len(entries))
+    total, changed = sum(calls.values()), sum(one.count for one in differing)
+    shown = heapq.nlargest(EXAMPLES, differing, key=lambda one: one.count)
     return {
         "total": total, "changed": changed, "changed_interval": wilson_interval(changed, total),
-        "by_rule": _ranked(by_rule),
-        "transitions": transitions, "examples": tuple(examples),
+        "by_rule": _ranked(by_rule), "examples": tuple(one.replace(text=redact(one.text)[:_LONGEST]) for one in shown),
+        "transitions": {
+            f"{DECISIONS[was]} -> {DECISIONS[becomes]}": count for (was, becomes), count in sorted(transitions.items())
+        },
     }  # fmt: skip
 
 
-def decided(calls: Calls, gates: EnforcementGates, threads: int = 1, progress: Progress | None = None) -> Any:
-    """Return the decision of each distinct call: numpy uint8, an index of `DECISIONS`.
-
-    The native engine judges straight from the columns, one thread per processor; calls of tools that may hold a secret,
-    or whose parameters are not plain JSON, are judged one by one.
-    """
-    import numpy as np
-    import pyarrow as pa
-
-    out = np.zeros(len(calls.counts), dtype=np.uint8)
-    done = 0
-    for folder, rows in _by_folder(calls, calls.is_command):
-        for start in range(0, len(rows), _CHUNK):
-            part = rows[start : start + _CHUNK]
-            texts = calls.texts.take(pa.array(part))
-            offsets, data = _buffers(texts)
-            out[part] = np.frombuffer(gates.decide_column(offsets, data, cwd=folder, threads=threads), dtype=np.uint8)
-            if gates.config.secrets:
-                _raise_for_secrets(out, part, texts, gates)
-            done += len(part)
-            if progress is not None:
-                progress(done, len(out))
-    for folder, rows in _by_folder(calls, ~calls.is_command):
-        for start in range(0, len(rows), _CHUNK):
-            part = rows[start : start + _CHUNK]
-            columns = (_buffers(column.take(pa.array(part))) for column in (calls.tools, calls.texts))
-            out[part] = np.frombuffer(gates.decide_tool_column(*columns, cwd=folder, threads=threads), dtype=np.uint8)
-            closer = part[out[part] == CLOSER_LOOK]
-            for row, results in zip(closer.tolist(), _results(calls, closer, gates, threads), strict=True):
-                out[row] = max((DECISIONS.index(one.decision) for one in results), default=0)
-            done += len(part)
-            if progress is not None:
-                progress(done, len(out))
-    if gates.config.tool_allowlist:
-        _raise_for_tools(out, calls, gates)
-    return out
-
-
-def _raise_for_tools(out: Any, calls: Calls, gates: EnforcementGates) -> None:
-    """Block the calls whose tool the allowlist does not have."""
-    import numpy as np
-
-    from tipstaff.gates.judging.allowlist import is_allowed
-
-    tools = calls.tools.dictionary_encode()
-    allowed = [is_allowed(tool or "Bash", gates.config.allowed_tools) for tool in tools.dictionary.to_pylist()]
-    out[~np.array(allowed, dtype=bool)[np.asarray(tools.indices)]] = DECISIONS.index("block")
-
-
-def _raise_for_secrets(out: Any, rows: Any, texts: Any, gates: EnforcementGates) -> None:
-    """Raise the decisions of commands that hold secrets.
-
-    All texts are searched as one; those in which something was found are judged again alone, for what is in two of
-    them is not a secret.
-    """
-    import numpy as np
-    import pyarrow as pa
-    import pyarrow.compute
-
-    from tipstaff.gates.secrets.scanner import scan_secrets
-
-    pc: Any = pyarrow.compute
-    # The findings' offsets are code points; each text is followed by two line ends.
-    ends = np.cumsum(np.asarray(pc.utf8_length(texts)) + 2)
-    empty, end = (pa.scalar(text, texts.type) for text in ("", "\n\n"))
-    joined = pc.binary_join_element_wise(texts, empty, end).buffers()[2]
-    found = scan_secrets(joined.to_pybytes().decode(), wary=True)
-    suspects = np.unique(np.searchsorted(ends, [one.start for one in found], side="right")) if found else ()
-    for at in suspects:
-        results = gates.evaluate_command(texts[int(at)].as_py())
-        secret = max((DECISIONS.index(one.decision) for one in results if one.gate_name == "secrets"), default=0)
-        out[rows[at]] = max(int(out[rows[at]]), secret)
-
-
-def _results(calls: Calls, rows: Any, gates: EnforcementGates, threads: int) -> list[Any]:
-    """Return the results of some calls, with all that there is to say of them."""
-    return gates.evaluate_batch([_event(calls, int(row)) for row in rows], threads=threads)
-
-
-def _event(calls: Calls, row: int) -> dict[str, Any]:
-    text, cwd = calls.texts[row].as_py(), calls.folders[row].as_py() or None
-    if calls.is_command[row]:
-        return {"command": text, "cwd": cwd}
-    try:
-        params = msgspec.json.decode(text)
-    except msgspec.DecodeError:
-        params = {"command": text}
-    return {"tool": calls.tools[row].as_py(), "params": params, "cwd": cwd}
-
-
-def _deciding(
-    calls: Calls, rows: Any, old: Any, new: Any, before: EnforcementGates, after: EnforcementGates
-) -> Iterator[tuple[str, ...]]:
-    """Yield for each call the rules that decide it on the stricter side, the first one foremost."""
-    judged = {gates: _results(calls, rows, gates, 1) for gates in (before, after)}
-    for at, row in enumerate(rows.tolist()):
-        stricter, code = (after, new[row]) if new[row] > old[row] else (before, old[row])
-        rules: dict[str, None] = {}
-        for result in judged[stricter][at]:
-            if result.decision == DECISIONS[code]:
-                for finding in result.metadata.get("findings", ()):
-                    if finding.get("decision", result.decision) == result.decision:
-                        rules[finding.get("rule_id") or result.gate_name] = None
-                if not result.metadata.get("findings"):
-                    rules[result.gate_name] = None
-        yield tuple(rules) or ("tool-allowlist",)
-
-
-def _example(calls: Calls, row: int, before: str, after: str, rules: tuple[str, ...], count: int) -> CallExample:
-    from tipstaff.gates.secrets.scanner import redact
-
-    is_command = bool(calls.is_command[row])
-    return CallExample(
-        tool="Bash" if is_command else calls.tools[row].as_py(), text=redact(calls.texts[row].as_py())[:_LONGEST],
-        cwd=calls.folders[row].as_py(), before=before, after=after, rules=rules, count=count,
-    )  # fmt: skip
-
-
-def _by_folder(calls: Calls, wanted: Any) -> Iterator[tuple[str, Any]]:
-    """Yield each directory and the numbers of its calls among those that are wanted."""
-    import numpy as np
-
-    encoded = calls.folders.dictionary_encode()
-    codes = np.asarray(encoded.indices)
-    rows = np.flatnonzero(wanted)
-    rows = rows[np.argsort(codes[rows], kind="stable")]
-    edges = np.flatnonzero(np.diff(codes[rows])) + 1
-    for part in np.split(rows, edges) if len(rows) else ():
-        yield encoded.dictionary[int(codes[part[0]])].as_py(), part
-
-
-def _buffers(texts: Any) -> tuple[Any, Any]:
-    """Return offsets and data of a large_string array that begins at the start of its buffers."""
-    _, offsets, data = texts.buffers()
-    whole = memoryview(offsets).cast("B")[8 * texts.offset : 8 * (texts.offset + len(texts) + 1)]
-    return whole, b"" if data is None else data
+def _deciding(results: list[GateResult]) -> tuple[str, ...]:
+    """Return the rules by which results come to their decision, the first one foremost."""
+    decision = aggregate_decision(results)
+    rules: dict[str, None] = {}
+    for result in results:
+        if result.decision == decision:
+            findings: list[dict[str, Any]] = result.metadata.get("findings") or [{}]
+            for finding in findings:
+                if finding.get("decision", decision) == decision:
+                    rules[finding.get("rule_id") or result.gate_name] = None
+    return tuple(rules)
 
 
 # -- tasks -------------------------------------------------------------------------------------------------------------
 
 
 def _tasks_compared(table: Any, before: Any, after: Any) -> dict[str, Any]:
-    import pyarrow.compute
-
-    pc: Any = pyarrow.compute
-    counts = pc.value_counts(table.column("task").drop_null().combine_chunks())
-    tasks, times = counts.field("values").to_pylist(), counts.field("counts").to_pylist()
+    counts = Counter(task for (task,) in _columns(table, "task") if task)
+    tasks, times = list(counts), list(counts.values())
     old, new = (_retrieved(_retriever_of(one), tasks) for one in (before, after))
     gone: dict[str, int] = {}
     added: dict[str, int] = {}

@@ -45,14 +45,14 @@ def rule_stats(events: Iterable[RunEvent] | Any, *, rule_ids: Iterable[str] = ()
     known = set(rule_ids)
     for named, given, broken, corrected in _runs(events):
         known.update(named, given, broken)
-        violated, retrieved = set(broken), set(given)
-        counts["relevant"].update(retrieved | violated | set(named))
-        counts["retrieved"].update(retrieved)
-        counts["followed"].update(retrieved - violated)
+        broke, got = set(broken), set(given)
+        counts["relevant"].update(got | broke | set(named))
+        counts["retrieved"].update(got)
+        counts["followed"].update(got - broke)
         if broken:
             left = {rule for rule, put_right in zip(broken, corrected, strict=True) if not put_right}
-            counts["violated"].update(violated)
-            counts["auto_corrected"].update(violated - left)
+            counts["violated"].update(broke)
+            counts["auto_corrected"].update(broke - left)
             counts["violations"].update(broken)
     rows: list[dict[str, Any]] = []
     for rule_id in sorted(known):
@@ -95,8 +95,9 @@ def _runs(
 ) -> Iterator[tuple[Sequence[str], Sequence[str], Sequence[str], Sequence[Any]]]:
     """Yield for each run the rules that it names as relevant, was given and broke, and which of these it put right."""
     if hasattr(events, "to_batches"):
+        table: Any = events
         names = ["relevant_rule_ids", "retrieved_rule_ids", "violated_rule_ids", "auto_corrected"]
-        for batch in events.select(names).to_batches(max_chunksize=_ROWS):
+        for batch in table.select(names).to_batches(max_chunksize=_ROWS):
             columns = ([one or () for one in column.to_pylist()] for column in batch.columns)
             yield from zip(*columns, strict=True)
         return
