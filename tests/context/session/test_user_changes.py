@@ -141,3 +141,32 @@ def test_a_sound_costs_by_its_seconds() -> None:
     part = {"type": "input_audio", "input_audio": {"data": data, "format": "wav"}}
     (message,) = from_openai_chat([{"role": "user", "content": [part]}])
     assert 100 < estimate_message(message) < 150
+
+
+@pytest.mark.parametrize("api", ["anthropic", "openai-chat", "openai-responses"])
+def test_a_saved_session_continues_with_the_same_bytes(api: str, tmp_path: Path) -> None:
+    found = session(tmp_path, api, base="Be careful.")
+    messages: list[Any] = []
+    answers = {
+        "anthropic": {"role": "assistant", "content": [{"type": "text", "text": "ok"}]},
+        "openai-chat": {"role": "assistant", "content": "ok"},
+        "openai-responses": {
+            "type": "message",
+            "role": "assistant",
+            "content": [{"type": "output_text", "text": "ok"}],
+        },
+    }
+    for number in range(30):
+        messages.append({"role": "user", "content": f"step {number}: " + "several plain words " * 300})
+        found.request(messages)
+        answer: Any = answers[api]
+        found.record({"output": [answer]} if api == "openai-responses" else answer)
+        messages.append(answer)
+    assert found.course.compactions
+    found.save(tmp_path / "saved.json")
+    assert (tmp_path / "saved.json").stat().st_mode & 0o777 == 0o600
+    messages.append({"role": "user", "content": "and now?"})
+    other = ContextSession.load(tmp_path / "saved.json")
+    assert other.request(messages) == found.request(messages)
+    assert other.course.calls == found.course.calls
+    assert other._state.broken_by == ""

@@ -7,6 +7,7 @@ was taken back or edited) starts again from where they part.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple, cast
 
@@ -59,6 +60,15 @@ class Intake:
     def restore(self, copied: tuple[Any, ...]) -> None:
         """Become what this was when it was copied: what was given since was not sent."""
         self._given, self._known, self._recorded, self._whole = copied
+
+    def saved(self) -> tuple[list[str], list[int], bool | None]:
+        """Return what `resume` takes."""
+        return [one.hex() for one in self._known], sorted(self._recorded), self._whole
+
+    def resume(self, known: list[str], recorded: list[int], whole: bool | None) -> None:
+        """Become what was saved; the objects of the caller's messages are others now."""
+        self._known, self._recorded, self._whole = [bytes.fromhex(one) for one in known], set(recorded), whole
+        self._given = []
 
     def recorded(self, message: Message) -> None:
         """Take an answer that was given to the session: callers may or may not give it again."""
@@ -159,9 +169,9 @@ def _key(item: object) -> tuple[object, object, int]:
 
 
 def _digest(message: Message) -> bytes:
-    """Return a text that is the same for messages that say the same: callers may leave thinking out, and back in."""
+    """Return a digest that is the same for messages that say the same: callers may leave thinking out, and back in."""
     blocks = [_plain(block) for block in blocks_of(message) if block.get("type") not in THINKING]
-    return msgspec.json.encode([message.get("role"), blocks])
+    return hashlib.blake2b(msgspec.json.encode([message.get("role"), blocks]), digest_size=16).digest()
 
 
 def _plain(value: Any) -> Any:

@@ -84,6 +84,14 @@ class Meter:
 
         return scaled
 
+    def saved(self) -> tuple[float, bool, int, int]:
+        """Return what `resume` takes."""
+        return self.ratio, self.measured, self._tokens, self._estimate
+
+    def resume(self, saved: tuple[float, bool, int, int]) -> None:
+        """Become what was saved."""
+        self.ratio, self.measured, self._tokens, self._estimate = saved
+
     def take(self, usage: Mapping[str, Any] | None, estimate: int) -> int | None:
         """Take a report of the request that was estimated so; return its tokens, None where there is none."""
         tokens = usage_tokens(usage) if usage else 0

@@ -19,6 +19,7 @@ from tipstaff.context.session.deliveries import delivered
 from tipstaff.context.session.fitting import WindowFitter, window_in
 from tipstaff.context.session.meter import Meter
 from tipstaff.context.session.reports import RequestRecorder, Sent, report_of
+from tipstaff.context.session.saved import read_session, saved_of, write_session
 from tipstaff.context.session.state import SessionState
 from tipstaff.context.shortening.compaction import compact
 from tipstaff.context.shortening.compaction_config import CompactionConfig
@@ -149,6 +150,27 @@ class ContextSession:
         memory: AutoMemory | str | None = "project",
         reference: Reference | None = None,
     ) -> None:
+        self._options: Final = {
+            "root": os.fspath(root),
+            "api": api,
+            "model_window": model_window,
+            "max_output": max_output,
+            "base": base,
+            "session_id": session_id,
+            "pinned": list(pinned),
+            "compaction_threshold": compaction_threshold,
+            "prune_target": prune_target,
+            "protected_turns": protected_turns,
+            "rule_files": rule_files,
+            "tool_guidance": tool_guidance,
+            "skills": skills,
+            "environment": environment,
+            **{
+                name: None
+                for name, value in (("git", git), ("snapshots", snapshots), ("memory", memory))
+                if value is None
+            },
+        }
         self._wire = wire_of(api)
         self._api: Final = api
         self._root = Path(root)
@@ -369,10 +391,44 @@ class ContextSession:
         self.config = self.config.replace(context_window_tokens=model_window, max_output_tokens=output)
         self._fitter.config = self.config
         self._state.stuck_at = 0
+        self._options.update(model_window=model_window, max_output=output)
 
     def close(self) -> None:
         """Write what was learned to memory: what a compaction would have done."""
         self._flush()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the session, for its owner alone, so that `load` continues it with the same bytes.
+
+        Raises
+        ------
+        StoreWriteError
+            If it cannot be written.
+        """
+        write_session(Path(path), saved_of(self._options, self._state, self._meter, tuple(self._calls)))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], **options: Any) -> Self:
+        """Return a session that was saved.
+
+        Parameters
+        ----------
+        path
+            The file.
+        **options
+            Those of the constructor that are objects (a summarizer, a counter), and others in place of the saved ones.
+
+        Raises
+        ------
+        SourceError
+            If it is no session that this version reads.
+        """
+        saved = read_session(Path(path))
+        found = cls(**{**saved.options, **options})
+        found._meter.resume(saved.measured)
+        found._state.resume(saved)
+        found._calls = list(saved.calls)
+        return found
 
     def __enter__(self) -> Self:
         return self

@@ -15,6 +15,7 @@ from tipstaff.context.session.deliveries import Deliveries
 from tipstaff.context.session.intake import Intake
 from tipstaff.context.session.meter import Meter
 from tipstaff.context.session.reports import Sent
+from tipstaff.context.session.saved import SavedSession
 from tipstaff.context.session.view import View
 from tipstaff.context.shortening.compaction import CompactionResult
 from tipstaff.context.shortening.facts import Facts, extract_facts
@@ -98,6 +99,26 @@ class SessionState:
         self.system, self.callers_system, self.broken_by, self.saved, self.stuck_at, self.compacted = rest
         self._facts, self._facts_to, self._touched_to = facts
         self.tools, self._tools_key, self._given_tools = tools
+
+    def intake_saved(self) -> tuple[list[str], list[int], bool | None]:
+        """Return what was taken in, as plain data."""
+        return self._intake.saved()
+
+    def read_to(self) -> tuple[int, int]:
+        """Return up to which message facts and files were read."""
+        return self._facts_to, self._touched_to
+
+    def resume(self, saved: SavedSession) -> None:
+        """Become what was saved; what was sent is written again, byte for byte."""
+        self.log = saved.log
+        self.view.resume(saved.messages, saved.origins, saved.ids, saved.renamed)
+        self.deliveries.restore((saved.delivered, saved.rules, saved.waiting))
+        self.tools, self._tools_key = saved.tools, "saved"
+        self.system, self.callers_system, self.compacted = saved.system, saved.callers_system, saved.compacted
+        self._facts = saved.facts
+        self._facts_to, self._touched_to = saved.read_to
+        self._intake.resume(saved.digests, saved.recorded, saved.whole)
+        self.groups = [self._wire.write(message) for message in self.view.messages]
 
     def take(self, given: Sequence[Any], whole: bool | None = None) -> bool:
         """Take the caller's messages; return whether the user has spoken in them, or asks for another answer."""

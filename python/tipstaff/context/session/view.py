@@ -197,6 +197,17 @@ class View:
         self.changed_from = 0
         self._ids = {str(b.get("id")) for m in messages for b in blocks_of(m) if b.get("type") == "tool_use"}
 
+    def saved(self) -> tuple[list[dict[str, Any]], list[int], list[str], dict[str, list[str]]]:
+        """Return what `resume` takes."""
+        return self.messages, self.origins, sorted(self._ids), self._renamed
+
+    def resume(
+        self, messages: list[dict[str, Any]], origins: list[int], ids: list[str], renamed: dict[str, list[str]]
+    ) -> None:
+        """Become what was saved."""
+        self.reset(messages, origins)
+        self._ids, self._renamed, self.changed_from = set(ids), renamed, len(messages)
+
     def copied(self) -> tuple[Any, ...]:
         """Return what `restore` takes."""
         lists = self.messages.copy(), self.costs.copy(), self.origins.copy()

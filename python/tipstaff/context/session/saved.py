@@ -1,0 +1,114 @@
+"""A session on disk: all that it needs to continue in another process with the same bytes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from tipstaff.context.session.course import CallReport
+from tipstaff.context.shortening.facts import Facts
+from tipstaff.context.sources.project_rules import GivenRule
+from tipstaff.errors import SourceError, SourceNotFoundError
+from tipstaff.model import Record
+from tipstaff.store.replacing import replaced_file
+
+if TYPE_CHECKING:
+    from tipstaff.context.session.meter import Meter
+    from tipstaff.context.session.state import SessionState
+
+VERSION = 1
+
+
+class SavedSession(Record, frozen=True, kw_only=True):
+    """What a session knows, as plain data; `options` are those of its constructor that are plain."""
+
+    version: int
+    options: dict[str, Any]
+    log: list[dict[str, Any]]
+    messages: list[dict[str, Any]]
+    origins: list[int]
+    ids: list[str]
+    renamed: dict[str, list[str]]
+    delivered: dict[str, str]
+    rules: dict[str, GivenRule]
+    waiting: tuple[GivenRule, ...]
+    tools: list[dict[str, Any]]
+    system: str | None
+    callers_system: str
+    compacted: bool
+    facts: Facts
+    read_to: tuple[int, int]
+    digests: list[str]
+    recorded: list[int]
+    whole: bool | None
+    measured: tuple[float, bool, int, int]
+    calls: tuple[CallReport, ...]
+
+
+def write_session(path: Path, saved: SavedSession) -> None:
+    """Write a session for its owner alone, in one step.
+
+    Raises
+    ------
+    StoreWriteError
+        If it cannot be written; what was there before is unharmed.
+    """
+    with replaced_file(path) as file:
+        os.fchmod(file.fileno(), 0o600)
+        file.write(msgspec.json.encode(saved))
+
+
+def read_session(path: Path) -> SavedSession:
+    """Return a session that was written.
+
+    Raises
+    ------
+    SourceNotFoundError
+        If there is no such file.
+    SourceError
+        If it is no session that this version reads.
+    """
+    try:
+        saved = msgspec.json.decode(path.read_bytes(), type=SavedSession)
+    except FileNotFoundError:
+        raise SourceNotFoundError(2, "no session was saved here", str(path)) from None
+    except (msgspec.DecodeError, UnicodeDecodeError, OSError) as error:
+        msg = f"{path}: not a session that this version reads: {error}"
+        raise SourceError(msg) from error
+    if saved.version != VERSION:
+        msg = f"{path}: a session of version {saved.version}; this one reads {VERSION}"
+        raise SourceError(msg)
+    return saved
+
+
+def saved_of(options: dict[str, Any], state: SessionState, meter: Meter, calls: tuple[CallReport, ...]) -> SavedSession:
+    """Return a session as plain data."""
+    view, deliveries = state.view.saved(), state.deliveries
+    delivered, rules, waiting = deliveries.copied()
+    digests, recorded, whole = state.intake_saved()
+    return SavedSession(
+        version=VERSION,
+        options=options,
+        log=state.log,
+        messages=view[0],
+        origins=view[1],
+        ids=view[2],
+        renamed=view[3],
+        delivered=delivered,
+        rules=rules,
+        waiting=waiting,
+        tools=state.tools,
+        system=state.system,
+        callers_system=state.callers_system,
+        compacted=state.compacted,
+        facts=state.facts(),
+        read_to=state.read_to(),
+        digests=digests,
+        recorded=recorded,
+        whole=whole,
+        measured=meter.saved(),
+        calls=calls,
+    )
