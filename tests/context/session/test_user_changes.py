@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 import struct
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from tipstaff.context import ContextSession, estimate_message
 from tipstaff.context.conversation.openai_chat import from_openai_chat
 from tipstaff.context.session.fitting import window_in
 from tipstaff.context.shortening.compaction_config import CompactionConfig
-from tipstaff.errors import ConfigError
+from tipstaff.errors import ConfigError, SourceNotFoundError
 
 PROMPT = {"role": "user", "content": "Delete the table"}
 DONE = {"content": [{"type": "text", "text": "Done."}]}
@@ -170,3 +171,19 @@ def test_a_saved_session_continues_with_the_same_bytes(api: str, tmp_path: Path)
     assert other.request(messages) == found.request(messages)
     assert other.course.calls == found.course.calls
     assert other._state.broken_by == ""
+
+
+def test_what_was_taken_out_is_recalled_without_its_secrets(tmp_path: Path) -> None:
+    found = session(tmp_path, snapshots="project", model_window=12_000, max_output=1_000)
+    secret = "ghp_" + "".join(chr(65 + (n * 7) % 26) + str(n % 10) for n in range(18))
+    found.request("read it")
+    found.record({"content": [call("a")]})
+    text = f"token {secret} here\n" + "line of the file\n" * 6_000
+    sent = found.request([{"role": "user", "content": [result("a", text)]}])
+    stub = sent["messages"][-1]["content"][0]["content"]
+    (name,) = re.findall(r"whole: recall ([0-9a-f]{12})", stub)
+    whole = found.recall(name)
+    assert len(whole) == len(text)
+    assert secret not in whole
+    with pytest.raises(SourceNotFoundError, match="nothing is kept"):
+        found.recall("000000000000")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypeAlias, cast
 
 from tipstaff.context.conversation.messages import MessageError
+from tipstaff.context.inspecting.snapshot_folder import SnapshotFolder
 from tipstaff.context.planning import PlannedPrompt, PromptPlanner
 from tipstaff.context.prompt.budget import SystemPromptBudget
 from tipstaff.context.prompt.focus import RequestFocus
@@ -18,6 +19,7 @@ from tipstaff.context.session.course import CallReport, SessionCourse
 from tipstaff.context.session.deliveries import delivered
 from tipstaff.context.session.fitting import WindowFitter, window_in
 from tipstaff.context.session.meter import Meter
+from tipstaff.context.session.recall import RecallStore
 from tipstaff.context.session.reports import RequestRecorder, Sent, report_of
 from tipstaff.context.session.saved import read_session, saved_of, write_session
 from tipstaff.context.session.state import SessionState
@@ -29,12 +31,11 @@ from tipstaff.context.sources.memory_tiers import MemoryTiers
 from tipstaff.context.sources.project_rules import RULES_TOKENS, ProjectRules
 from tipstaff.context.tokens.counting import TextCounter
 from tipstaff.context.tokens.estimator import TokenEstimator
-from tipstaff.errors import ConfigError, TipstaffError
+from tipstaff.errors import ConfigError, SourceNotFoundError, TipstaffError
 
 if TYPE_CHECKING:
     from tipstaff.context.candidates.store import CandidateStore
     from tipstaff.context.inspecting.snapshot import ContextSnapshot
-    from tipstaff.context.inspecting.snapshot_folder import SnapshotFolder
     from tipstaff.context.shortening.stubs import Reference
     from tipstaff.context.shortening.summarizers import Summarizer
     from tipstaff.context.sources.auto_memory import AutoMemory
@@ -87,7 +88,8 @@ class ContextSession:
     memory
         Where what was learned is written when the conversation is shortened; None for nowhere.
     reference
-        Says where the whole of a shortened result is kept.
+        Says where the whole of a shortened result is kept; by default it is kept beside the snapshots, masked, for
+        `recall`.
 
     Attributes
     ----------
@@ -182,7 +184,9 @@ class ContextSession:
         self._base = base
         self._summarizer = summarizer
         self._pinned = tuple(pinned)
-        self._reference = reference
+        store = SnapshotFolder.of_project(root) if isinstance(snapshots, str) else snapshots
+        self._recall = None if store is None else RecallStore(store, session_id)
+        self._reference: Reference | None = reference or self._recall
         texts = count or TokenEstimator(self._wire.vocabulary)
         for name, value in (("git", git), ("snapshots", snapshots)):
             if isinstance(value, str) and value != "project":
@@ -215,7 +219,7 @@ class ContextSession:
         )
         self._meter = Meter(texts)
         self._state = SessionState(self._wire, self._meter)
-        self._fitter = WindowFitter(self.config, self._meter, self._state, count_request, reference)
+        self._fitter = WindowFitter(self.config, self._meter, self._state, count_request, self._reference)
         self._calls: list[CallReport] = []
         self._sent: Sent | None = None
         self._planned: tuple[PlannedPrompt, tuple[GivenRule, ...], bool] | None = None
@@ -396,6 +400,18 @@ class ContextSession:
     def close(self) -> None:
         """Write what was learned to memory: what a compaction would have done."""
         self._flush()
+
+    def recall(self, recall_id: str) -> str:
+        """Return the whole of what was shortened, by the id in its stub: what answers `RECALL_TOOL`.
+
+        Raises
+        ------
+        SourceNotFoundError
+            If nothing is kept under it.
+        """
+        if self._recall is None:
+            raise SourceNotFoundError(2, "this session records nothing, so nothing can be recalled")
+        return self._recall.text(recall_id)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the session, for its owner alone, so that `load` continues it with the same bytes.
