@@ -264,7 +264,7 @@ def unchanged() -> list[Row]:
 @contextlib.contextmanager
 def _large_store() -> Iterator[Path]:
     from tipstaff.guidance.embeddings.hash_embedding import HashEmbedding
-    from tipstaff.store.writing import write_store
+    from tipstaff.store.shards import write_store
 
     bundle, embedding = inputs.bundle(100_000), HashEmbedding(DIMENSIONS)
     vectors = embedding.embed_batch([shard.compact_text for shard in bundle.shards])

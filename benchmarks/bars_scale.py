@@ -113,7 +113,7 @@ def small() -> list[Row]:
 def _stored(count: int, chosen: Embedding) -> Iterator[Path]:
     from tipstaff.guidance.project_update import shard_columns
     from tipstaff.guidance.retrieval.shard_index import search_blob
-    from tipstaff.store.writing import write_store
+    from tipstaff.store.shards import write_store
 
     bundle = varied_bundle(count)
     with tempfile.TemporaryDirectory() as folder:

@@ -20,8 +20,7 @@ from benchmarks.peers.contender import CLOCK
 from benchmarks import inputs
 from tipstaff import RetrievalResult, ShardRetriever, budgets
 from tipstaff.guidance.embeddings.hash_embedding import HashEmbedding
-from tipstaff.store.shards import ShardStore, open_store
-from tipstaff.store.writing import write_store
+from tipstaff.store.shards import ShardStore, open_store, write_store
 
 if TYPE_CHECKING:
     from benchmarks.peers.contender import TimedPeer

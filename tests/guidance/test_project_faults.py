@@ -65,7 +65,7 @@ def test_what_is_no_store_is_built_again(repo: Path, content: bytes) -> None:
 
 def test_a_store_of_another_schema_is_built_again(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as other:
-        other.setattr("tipstaff.store.container.SCHEMA_VERSION", 77)
+        other.setattr("tipstaff.store.shards.SCHEMA_VERSION", 77)
         open_project(repo).close()
     rebuilt, reason = reopened(repo)
     assert rebuilt
@@ -86,7 +86,7 @@ def test_damage_that_shows_late_is_repaired_in_memory(repo: Path, monkeypatch: p
     open_project(repo).close()
     data = store_of(repo).read_bytes()
     with open_store(store_of(repo)) as store:
-        offset, length, _ = store._container.directory.segments["id.2"]  # type: ignore[union-attr]
+        offset, length, _ = store._directory.parts["shards"]
     store_of(repo).write_bytes(data[:offset] + b"\xff" * length + data[offset + length :])
     note_written(store_of(repo))
     for use in (Project.retriever, lambda project: project.bundle):

@@ -58,11 +58,6 @@ def test_what_was_written_comes_back(
         assert store.intent_masks.tolist() == [
             sum(INTENT_BITS.get(intent, 0) for intent in set(shard.rule.intents)) for shard in bundle.shards
         ]
-        table = store.to_arrow()
-        assert table.column("heading").to_pylist() == [shard.rule.heading for shard in bundle.shards]
-        assert table.column("intents").to_pylist() == [list(shard.rule.intents) for shard in bundle.shards]
-        assert table.column("verifier").to_pylist() == [shard.rule.verifier for shard in bundle.shards]
-        assert table.column("text").to_pylist() == [shard.rule.text for shard in bundle.shards]
         store.verify()
 
 
@@ -95,13 +90,6 @@ def test_columns_are_views_into_the_map(path: Path, name: str) -> None:
         assert column.shape[0] == 50
 
 
-def test_arrow_columns_are_views_into_the_map(path: Path) -> None:
-    with open_store(path) as store:
-        embedding = store.to_arrow().column("embedding")
-        assert embedding.buffers()[-1].address in map_range(path)
-        assert np.array_equal(embedding.flatten().to_numpy().reshape(50, DIMS), np.asarray(store.vectors))
-
-
 @pytest.mark.parametrize("n_shards", [1, 2, 17, 50])
 @pytest.mark.parametrize("dims", [3, 24, 64])
 def test_vectors_begin_at_a_multiple_of_64(tmp_path: Path, n_shards: int, dims: int) -> None:
@@ -125,7 +113,7 @@ def test_an_empty_store(tmp_path: Path) -> None:
     with open_store(tmp_path / "s") as store:
         assert store.bundle() == plain_bundle(0)
         assert (store.n_shards, store.dims, len(store.vectors), len(store.risks)) == (0, DIMS, 0, 0)
-        assert store.values("heading") == ()
+        assert store.values("path") == ()
         with pytest.raises(IndexError, match="there are 0"):
             store.shard(0)
 
@@ -136,7 +124,7 @@ def test_codes_and_values_say_what_the_rules_say(path: Path) -> None:
         scopes = store.values("repo_scopes")
         assert len(scopes) == len(set(scopes)) == 8
         assert [scopes[code] for code in store.codes("repo_scopes")] == [s.rule.repo_scopes for s in bundle.shards]
-        with pytest.raises(KeyError, match="not a dictionary-encoded column"):
+        with pytest.raises(KeyError, match="has no codes"):
             store.codes("text")
         dates = store.values("active_from")
         assert sorted(dates, key=str) == ["2025-01-01", None]
@@ -202,7 +190,6 @@ def test_a_closed_store_says_so(path: Path) -> None:
         lambda: store.shard(0),
         lambda: store.constitution,
         store.verify,
-        store.to_arrow,
     ):
         with pytest.raises(ValueError, match="closed"):
             use()

@@ -39,8 +39,7 @@ from tipstaff.model import Diagnostic, PolicyBundle
 from tipstaff.store.fingerprints import Fingerprint, fingerprint_sources, is_unchanged
 from tipstaff.store.inside import refuse_links_out
 from tipstaff.store.provenance import note_written, was_written_here
-from tipstaff.store.shards import ShardStore, open_store
-from tipstaff.store.writing import write_store
+from tipstaff.store.shards import ShardStore, open_store, write_store
 
 STORE_FOLDER: Final = ".tipstaff/cache"
 STORE_NAME: Final = "guidance.store"

@@ -2,10 +2,10 @@
 
 ::
 
-    bundle, vectors --writing.write_store--> file --shards.open_store--> ShardStore: views, shards, bundle
+    bundle, vectors --shards.write_store--> file --shards.open_store--> ShardStore: views, shards, bundle
     rule files, folders --fingerprints.fingerprint_sources--> Fingerprint --is_unchanged--> still the same?
 
-`database` has the engines and the schemas of what is kept in rows: ledger, candidates. `appending` adds lines to a file that many processes write, `columns` knows how rules become Arrow columns and back,
-`container` the file around them and its checksums, `replacing` how a file takes another's place in one step.
-Reading imports neither pyarrow nor NumPy.
+`database` has the engines and the schemas of what is kept in rows: ledger, candidates. `appending` adds lines to a file
+that many processes write, `replacing` lets a file take another's place in one step. Reading a store imports neither
+pyarrow nor NumPy.
 """

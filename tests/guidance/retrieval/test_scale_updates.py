@@ -107,7 +107,7 @@ def test_a_damaged_former_store_gives_nothing(tmp_path: Path, monkeypatch: pytes
     content = bytearray(path.read_bytes())
     monkeypatch.setattr("tipstaff.store.shards.CHECK_ALL_BYTES", 0)
     with open_store(path) as store:
-        offset = store._container.directory.segments["embedding.2"][0]  # type: ignore[union-attr]
+        offset = store._directory.parts["vectors"][0]
     content[offset + 9] ^= 64
     path.write_bytes(content)
     with open_store(path) as former:

@@ -461,7 +461,8 @@ class CandidateStore:
                 self._rows.remove(one.candidate_id)
                 continue
             row = self._row(one.candidate_id)
-            row.move(one.to_state, now_us, one.cooldown_until and microseconds(one.cooldown_until, "cooldown_until"))
+            until = one.cooldown_until
+            row.move(one.to_state, now_us, None if until is None else microseconds(until, "cooldown_until"))
             if row.state is CandidateState.ARCHIVED:
                 self._rows.unindex(row)
         return tuple(evaluation.transitions)

@@ -206,7 +206,7 @@ class Ledger:
         *,
         latest_first: bool = False,
     ) -> Iterator[tuple[int, str]]:
-        query: Select[Any] = select(ENTRIES.c.seq, ENTRIES.c.body).where(ENTRIES.c.kind == kind)
+        query: Select[Any, Any] = select(ENTRIES.c.seq, ENTRIES.c.body).where(ENTRIES.c.kind == kind)
         query = query.order_by(*([ENTRIES.c.at.desc(), ENTRIES.c.seq.desc()] if latest_first else [ENTRIES.c.seq]))
         for column, value in ((ENTRIES.c.task_id, task_id), (ENTRIES.c.session_id, session_id)):
             if value is not None:
