@@ -106,12 +106,14 @@ void read_shell(Reader& reader, const Code& code, const Frame& frame) noexcept {
   shell::Session session;
   session.level = 2 * frame.depth < shell::kLevels ? 2 * frame.depth : shell::kLevels - 1;
   session.cwd = frame.cwd;
+  session.home = reader.surroundings->home;
   shell::ShellReader(reader, session, text, frame).read();
 }
 
 void read_started_file(Reader& reader, std::string_view path, const Code& content, const Frame& frame) noexcept {
   shell::Session session;
   session.cwd = frame.cwd;
+  session.home = reader.surroundings->home;
   shell::ShellReader(reader, session, content, frame).read_started(path, content);
 }
 

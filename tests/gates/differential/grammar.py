@@ -162,7 +162,7 @@ class Grammar:
             "sh -c 'C'", "N=W sh -c 'C'", "export N; sh -c 'C'", "set -- W W; C", "set -e; C\nC", "( set -e; C\nC\n)", "sh <<E\nC\nE\nC",
             "sh <<'E'\nC\nE\nC", "echo 'C' | sh", "C && C || C", "C || C && C", "C && C", "C || C", "true && { C\n} || C", "while false; do C\ndone; C",
             "for N in; do C\ndone; C", "for N in W; do C\nbreak; done", "for N in W W; do C\ncontinue; C\ndone", "sh -c 'C' & wait", "cd /tmp/x && C",
-            "cd d; C", "(cd /tmp/x; C\n); C", "cd none || C", "if cd none; then C\nfi; C", "cd none && C\nC", "cat <<E | while read N; do C\ndone\nW\nE",
+            "cd d; C", "(cd /tmp/x; C\n); C", "cd none || C", "if cd none; then C\nfi; C", "cd none && C\nC", "cat <<E | {\nW\nE\nread N; C\n}",
             "echo W | { read N; C\n}; C", "echo W | while read N; do C\ndone", "while read N; do C\ndone <<E\nW\nE", "exec 3>/dev/null; C",
             "( C\nexit 1 ) || C", "{ C\n} 2>&1; C", "N=$( C\n); C", "N=$( C\n) && C", "test -n \"$N\" && C", "[ \"$x\" = W ] && C\nC", "[ -d W ] || C",
             "set -u; C", "trap 'C' EXIT; { C\nexit; } ; C", "( trap 'C' EXIT; C\n); C", "( C\n) & C\nwait", "exec sh -c 'C'", "sh -c 'C' _ W W", "set -- W; shift; C",

@@ -134,16 +134,27 @@ inline Value PowerShell::primary() noexcept {
 }
 
 // [type]::Method(...), [char]114, [IO.File]::Delete('x')
+// The place after the type at `at_`: [string], [string[]], [System.Collections.Generic.List[int]]. `at_` where it is none.
+inline std::size_t PowerShell::type_end() const noexcept {
+  constexpr std::size_t kLongest = 128;
+  std::uint32_t depth = 0;
+  for (std::size_t i = at_; i < end_ && i - at_ < kLongest; ++i) {
+    if (text_[i] == '[') ++depth;
+    if (text_[i] == ']' && --depth == 0) return i + 1;
+  }
+  return at_;
+}
+
 inline Value PowerShell::type() noexcept {
   const std::size_t start = at_;
-  const std::size_t close = text_.substr(at_, 128).find(']');
-  if (close == std::string_view::npos || at_ + close >= end_) {
+  const std::size_t stop = type_end();
+  if (stop == at_) {
     ++at_;
     return Value{};
   }
-  std::string_view name = text_.substr(at_ + 1, close - 1);
+  std::string_view name = text_.substr(at_ + 1, stop - at_ - 2);
   if (ascii::starts_with(name, "system.")) name.remove_prefix(7);
-  at_ += close + 1;
+  at_ = stop;
   skip_blanks(false);
   if (peek() == ':' && peek(1) == ':') {
     at_ += 2;

@@ -90,6 +90,7 @@ class PowerShell : private Values {
   bool assignment() noexcept;
   bool is_strange() const noexcept;
   bool typed_assignment() noexcept;
+  std::size_t type_end() const noexcept;
   void redirections() noexcept;
 
   // Expressions: powershell/expressions.hpp.

@@ -257,7 +257,10 @@ inline bool PowerShell::assignment() noexcept {
   if (i >= end_ || (!more && (text_[i] != '=' || (i + 1 < end_ && text_[i + 1] == '=')))) return false;
   at_ = i + (more ? 2 : 1);
   skip_blanks(true);
-  Value value = pipeline();
+  Value value;
+  const std::string_view word = keyword();  // $x = if (..) {..} else {..}
+  if (ascii::one_of(word, "if switch foreach for while do try") && at_ + word.size() < end_ && std::string_view(" \t\n({").find(text_[at_ + word.size()]) != std::string_view::npos) statement();
+  else value = pipeline();
   if (more) {
     const Value* before = find(name);
     if (before != nullptr && before->is_text() && value.is_text()) {
@@ -271,9 +274,8 @@ inline bool PowerShell::assignment() noexcept {
 }
 
 inline bool PowerShell::typed_assignment() noexcept {
-  const std::size_t close = text_.substr(at_, 96).find(']');
-  if (close == std::string_view::npos) return false;
-  std::size_t i = at_ + close + 1;
+  std::size_t i = type_end();
+  if (i == at_) return false;
   while (i < end_ && ascii::is_blank(text_[i])) ++i;
   if (i >= end_ || text_[i] != '$') return false;
   const std::size_t before = at_;

@@ -59,6 +59,8 @@ class Matcher : private CommandPaths {
 
  private:
   void judge(std::uint32_t table, const Word& word, Finding* finding) noexcept {
+    // Nothing at all names no file: rm -rf "" is an error.
+    if (word.text.empty() && command_.dialect == Dialect::shell && !word.has(word_flag::kUnknown)) return;
     std::uint32_t classes = classes_of(command_, word);
     // What a search finds below the repository's root is not the root.
     if (word.has(word_flag::kAppended) && (classes & path_class::kRepositoryRoot) != 0) {

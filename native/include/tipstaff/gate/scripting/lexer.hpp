@@ -216,7 +216,22 @@ class Lexer {
 
   bool takes_pattern() const noexcept {
     if (language_ == Language::python || language_ == Language::php) return false;
-    return !previous_.ends_value();
+    return !previous_.ends_value() || (previous_.is(")") && closed_condition_);
+  }
+
+  // if (x) /'/.test(y): after the condition of a statement no value has ended.
+  void note_bracket() noexcept {
+    constexpr std::uint32_t kMost = 64;
+    if (text_[at_] == '(') {
+      if (brackets_ < kMost) {
+        const std::uint64_t bit = std::uint64_t{1} << brackets_;
+        conditions_ = previous_.is_one_of("if while for with") ? conditions_ | bit : conditions_ & ~bit;
+      }
+      ++brackets_;
+    } else if (text_[at_] == ')') {
+      if (brackets_ != 0) --brackets_;
+      closed_condition_ = language_ == Language::node && brackets_ < kMost && (conditions_ >> brackets_ & 1) != 0;
+    }
   }
 
   bool variable(Token* token) noexcept {
@@ -312,6 +327,7 @@ class Lexer {
                                                   "/=", "%=", "|=", "&=", "**", "<<", ">>", ".."};
     // Most are of one sign: what follows begins none of these.
     const char first = text_[at_], second = peek(1);
+    note_bracket();
     if (!ascii::is_name(second) && !ascii::is_space(second) && second != '\0') {
       for (const std::string_view mark : kMarks) {
         if (mark[0] != first || mark[1] != second || at_ + mark.size() > end_) continue;
@@ -340,6 +356,9 @@ class Lexer {
   std::size_t at_ = 0, end_ = 0;
   std::size_t skip_from_ = 0, skip_to_ = 0;  // bodies of here-documents that are after the current line
   Token previous_;
+  std::uint64_t conditions_ = 0;  // which of the open brackets hold the condition of a statement
+  std::uint32_t brackets_ = 0;
+  bool closed_condition_ = false;  // the last bracket that closed was one of them
   Language language_ = Language::python;
   static constexpr std::uint32_t kFailures = 16;
   std::uint32_t failures_ = 0;

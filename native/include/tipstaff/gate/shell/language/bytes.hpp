@@ -177,6 +177,10 @@ inline string_view decode_escapes(Tree& tree, string_view text, Escapes kind) no
           out[n++] = e;
         }
     }
+    if (n != 0 && out[n - 1] == '\0') {  // $'..' ends there, and no output of a command keeps it
+      --n;
+      if (kind == Escapes::ansi_c) break;
+    }
   }
   return tree.keep(n);
 }

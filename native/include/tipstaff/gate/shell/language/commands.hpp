@@ -153,7 +153,10 @@ inline void ShellReader::run(Invocation& in) noexcept {
     if (session_.functions.size() != 0 && call_function(in)) return;
     if (session_.aliases.size() != 0 && call_alias(in)) return;
   }
+  if (!in.no_builtins && command.program.size() < 9 && one_of(command.program, "exit exec return break continue")) end_list(in, command.program);
   if (run_under_other_name(in, command.program)) return;
+  if (in.no_builtins && command.program == "cd") return;
+  if (command.program.size() < 10 && one_of(command.program, "[[ [ test let printf read declare typeset local export readonly unset mapfile readarray getopts wait")) read_indexes(in);
   const bool plus = one_of(command.program, "g++ c++ clang++");
   const Program& program = find_program(plus ? string_view("gcc") : command.program);
   const std::uint32_t files = session_.files.size();  // that were there before it
@@ -166,8 +169,44 @@ inline void ShellReader::run(Invocation& in) noexcept {
     if (holds(name.text, '/')) run_path(in);
     run_carried(in);
   }
+  if (command.program == "mkdir" && (in.via & (via::kRemote | via::kContainer)) == 0) {
+    for (std::uint32_t i = 1; i < in.count; ++i) {
+      const string_view text = text_of(in, i);
+      const string_view folder = !text.empty() && text[0] != '-' ? resolve(in.cwd, text) : string_view();
+      if (!folder.empty() && session_.made_count < Session::kMadeFolders) session_.made_folders[session_.made_count++] = folder;
+    }
+  }
   clean_folders(in, command.program);
   if (files != 0) run_loaded(in, command.program, files);
+}
+
+// Some builtins read words again as expressions and names: what an index there holds is code. [[ 'a[$(x)]' -eq 0 ]]
+inline void ShellReader::read_indexes(Invocation& in) noexcept {
+  for (std::uint32_t i = 1; i < in.count; ++i) {
+    const Word word = argument(in, i);
+    std::size_t at = word.text.find("[$(");
+    if (at == string_view::npos) at = word.text.find("[`");
+    if (at == string_view::npos) continue;
+    Nested options;
+    options.via = via::kEvaluated;
+    nested(in, tree_.join(tree_.join(tree_.copy(": \""), word.text.substr(at)), "\""), word.span, options);
+  }
+}
+
+// Builtins that end a shell, a function or a loop; what follows them in a list does not run.
+inline void ShellReader::end_list(const Invocation& in, string_view program) noexcept {
+  if (program == "exit" || (program == "exec" && in.count > 1)) {
+    if (has_trap_ && program == "exit") {
+      run_trap();
+      has_trap_ = true;
+    }
+    ends_ = Ends::shell;
+    return;
+  }
+  if (!has_left_) left_ = session_.folders();
+  else left_.add(session_.folders());
+  has_left_ = merge_ = true;
+  ends_ = Ends::construct;
 }
 
 inline void ShellReader::dispatch(Invocation& in, const Program& program) noexcept {
@@ -187,9 +226,9 @@ inline void ShellReader::dispatch(Invocation& in, const Program& program) noexce
     case Handler::rest: return run_rest(in, program);
     case Handler::joined: return run_joined(in, program);
     case Handler::shell: return run_shell(in);
-    case Handler::eval: return run_eval(in);
-    case Handler::source: return run_source(in);
-    case Handler::builtin: return run_builtin(in, program);
+    case Handler::eval: return in.no_builtins ? void() : run_eval(in);
+    case Handler::source: return in.no_builtins ? void() : run_source(in);
+    case Handler::builtin: return in.no_builtins && program.name != "read" ? void() : run_builtin(in, program);
     case Handler::xargs: return run_xargs(in);
     case Handler::parallel: return run_parallel(in);
     case Handler::find: return run_find(in);
@@ -275,6 +314,9 @@ inline void ShellReader::run_copied(Invocation& outer, std::uint32_t first, std:
   inner.pipe_from = outer.pipe_from;
   inner.want_output = outer.want_output;
   inner.no_functions = outer.no_functions;
+  // Most of what runs other words starts a program by them.
+  const string_view by = tree_.command(outer.command).program;
+  inner.no_builtins = outer.no_builtins || !one_of(by, "command builtin noglob nocorrect time xargs") || via != 0;
   ++session_.level;
   run(inner);
   --session_.level;

@@ -87,6 +87,8 @@ inline void ShellReader::read_compound(NodeKind kind, void (ShellReader::*body)(
     }
   }
   output_ = capture.stream;
+  status_ = Status::unknown;
+  fork_ = false;
   --session_.level;
 }
 
@@ -104,60 +106,178 @@ inline void ShellReader::read_group() noexcept {
   }
 }
 
-inline void ShellReader::read_subshell() noexcept {
-  const char* const start = pos_++;
+// What a shell of its own does, but for what it leaves to its surroundings: traps of it run when it ends.
+template <typename Body>
+inline void ShellReader::in_subshell(Body&& body) noexcept {
   const Session::Mark mark = session_.enter();
-  if (read_list(stop::kParen) != stop::kParen && !stopped_) {
-    uncertain(Unresolved::syntax, span_of(start, pos_), frame_.carrier);
-  }
+  const Ends ends = ends_;
+  const bool merge = merge_, trapped = has_trap_, left = has_left_;
+  const std::uint32_t level = level_;
+  const Raw<Invocation, 1> trap = trap_;
+  const Word trap_code = trap_code_;
+  ends_ = Ends::no;
+  merge_ = has_trap_ = false;
+  level_ = session_.level;
+  body();
+  if (has_trap_) run_trap();
+  ends_ = ends;
+  merge_ = merge;
+  has_trap_ = trapped;
+  has_left_ = left;
+  level_ = level;
+  trap_ = trap;
+  trap_code_ = trap_code;
+  fork_ = false;
   session_.leave(mark);
 }
 
-inline std::uint32_t ShellReader::read_condition(std::uint32_t stops) noexcept {
+inline void ShellReader::read_subshell() noexcept {
+  const char* const start = pos_++;
+  in_subshell([&]() noexcept {
+    if (read_list(stop::kParen) != stop::kParen && !stopped_) {
+      uncertain(Unresolved::syntax, span_of(start, pos_), frame_.carrier);
+    }
+  });
+}
+
+// The commands of a condition. Where they ended with a `cd`, `otherwise` is where it failed.
+inline std::uint32_t ShellReader::read_condition(std::uint32_t stops, Folders* otherwise) noexcept {
   condition_ = true;
   const std::uint32_t ended = read_list(stops);
   condition_ = false;
+  *otherwise = fork_ ? failed_ : session_.folders();
+  if (fork_) session_.folders() = moved_;
+  fork_ = false;
   return ended;
+}
+
+// Ends the scope of commands that may have happened.
+inline void ShellReader::close_possible(const Session::Mark& mark) noexcept {
+  if (ends_ == Ends::shell) {
+    session_.leave(mark);
+  } else {
+    session_.join(mark);
+    if (ends_ == Ends::construct) session_.folders() = mark.folders;
+  }
+  ends_ = Ends::no;
+}
+
+// One of several branches, in the scope that is around all of them. Returns what ended it.
+inline std::uint32_t ShellReader::read_branch(Branches& branches, const Session::Mark& around, const Folders& otherwise, std::uint32_t stops) noexcept {
+  Session::Mark mark = session_.enter();
+  mark.folders = otherwise;
+  ends_ = Ends::no;
+  const std::uint32_t ended = read_list(stops);
+  fork_ = false;
+  if (ends_ == Ends::shell) {
+    session_.leave(mark);
+  } else if (ends_ == Ends::construct) {
+    session_.join(mark);
+    session_.folders() = otherwise;
+  } else {
+    session_.end_branch(mark, around);
+    if (branches.count == 0) branches.folders = session_.folders();
+    else branches.folders.add(session_.folders());
+    ++branches.count;
+    session_.folders() = otherwise;
+  }
+  ends_ = Ends::no;
+  return ended;
+}
+
+inline void ShellReader::end_branches(const Branches& branches, const Session::Mark& mark, bool exhaustive, Ends ends) noexcept {
+  session_.join_branches(mark, exhaustive ? branches.count : 0);
+  if (branches.count != 0) {
+    const Folders none_of_them = session_.folders();
+    session_.folders() = branches.folders;
+    if (!exhaustive) session_.folders().add(none_of_them);
+  }
+  ends_ = exhaustive && branches.count == 0 ? Ends::shell : ends;
+  fork_ = false;
 }
 
 inline void ShellReader::read_if() noexcept {
   const char* const start = pos_;
   pos_ += 2;
   const std::uint32_t via = frame_.via;
-  const bool merge = merge_;
-  merge_ = false;
-  std::uint32_t ended = read_condition(stop::kThen);
+  const Ends ends = ends_;
+  Folders otherwise;
+  std::uint32_t ended = read_condition(stop::kThen, &otherwise);
   frame_.via |= via::kConditional;
+  const Session::Mark mark = session_.enter();
+  Branches branches;
+  bool exhaustive = false;
   while (ended == stop::kThen || ended == stop::kElse || ended == stop::kElif) {
     if (ended == stop::kElif) {
-      ended = read_condition(stop::kThen);
+      ended = read_condition(stop::kThen, &otherwise);
       continue;
     }
-    const Session::Mark mark = session_.enter();
-    ended = read_list(stop::kElse | stop::kElif | stop::kFi);
-    session_.join(mark);
+    exhaustive = ended == stop::kElse;
+    ended = read_branch(branches, mark, otherwise, stop::kElse | stop::kElif | stop::kFi);
   }
+  end_branches(branches, mark, exhaustive, ends);
   if (ended != stop::kFi && !stopped_) uncertain(Unresolved::syntax, span_of(start, pos_), frame_.carrier);
   frame_.via = via;
+}
+
+// The body of a loop, up to one of `stops`. What a turn leaves is what the next one begins with: it is read twice where
+// it sets something.
+template <typename Body>
+inline std::uint32_t ShellReader::read_turns(Body&& body) noexcept {
+  const Ends ends = ends_;
+  const bool merge = merge_, had_left = has_left_;
+  const Folders left = left_;
+  has_left_ = false;
+  const char* const start = pos_;
+  const char* const line_end = line_end_;
+  const char* const resume = resume_;
+  std::uint32_t ended = 0;
+  for (int turn = 0; turn < 2; ++turn) {
+    const Session::Mark mark = session_.enter();
+    ends_ = Ends::no;
+    merge_ = merge;
+    ended = body();
+    const std::size_t size = static_cast<std::size_t>(pos_ - start);
+    const bool again = turn == 0 && !stopped_ && session_.has_changed(mark) && size <= reader_.nested_bytes;
+    if (ends_ == Ends::shell) ends_ = Ends::construct;  // or no turn of it happened
+    close_possible(mark);
+    if (!again) break;
+    reader_.nested_bytes -= size;
+    if (has_left_) session_.folders().add(left_);
+    pos_ = start;
+    line_end_ = line_end;
+    resume_ = resume;
+  }
+  if (has_left_) session_.folders().add(left_);
+  has_left_ = had_left;
+  left_ = left;
   merge_ = merge;
+  ends_ = ends;
+  fork_ = false;
+  return ended;
 }
 
 inline void ShellReader::read_while() noexcept {
   const char* const start = pos_;
+  const bool until = *pos_ == 'u';
   pos_ += 5;
   const std::uint32_t via = frame_.via;
-  const bool merge = merge_;
-  merge_ = false;
   frame_.via |= via::kConditional;
-  std::uint32_t ended = read_condition(stop::kDo);
-  if (ended == stop::kDo) {
-    const Session::Mark mark = session_.enter();
-    ended = read_list(stop::kDone);
-    session_.join(mark);
-  }
+  std::uint32_t ended = read_turns([&]() noexcept -> std::uint32_t {
+    Folders otherwise;
+    const std::uint32_t after = read_condition(stop::kDo, &otherwise);
+    if (after != stop::kDo) return after;
+    if (until) {
+      const Folders moved = session_.folders();
+      session_.folders() = otherwise;
+      otherwise = moved;
+    }
+    const std::uint32_t done = read_list(stop::kDone);
+    session_.folders().add(otherwise);
+    return done;
+  });
   if (ended != stop::kDone && !stopped_) uncertain(Unresolved::syntax, span_of(start, pos_), frame_.carrier);
   frame_.via = via;
-  merge_ = merge;
 }
 
 // for and select.
@@ -221,26 +341,21 @@ inline void ShellReader::read_for() noexcept {
     found[count - 1] = Value{kUnknown, word_flag::kUnknown};
   }
   tree_.drop_pending(mark);
-  if (!name.empty()) session_.set(name, found.data(), count, false, false);
+  if (!name.empty() && count != 0) session_.set(name, found.data(), count, false, false);
   skip_lines();
   if (at_operator(';')) ++pos_;
   const std::uint32_t via = frame_.via;
-  const bool merge = merge_;
-  merge_ = false;
   frame_.via |= via::kConditional;
   std::uint32_t ended = 0;
   skip_lines();
   if (at_operator('{')) {
     ++pos_;
-    ended = read_list(stop::kBrace) == stop::kBrace ? stop::kDone : 0;
+    ended = read_turns([&]() noexcept { return read_list(stop::kBrace); }) == stop::kBrace ? stop::kDone : 0;
   } else if (expect_keyword("do")) {
-    const Session::Mark scope = session_.enter();
-    ended = read_list(stop::kDone);
-    session_.join(scope);
+    ended = read_turns([&]() noexcept { return read_list(stop::kDone); });
   }
   if (ended != stop::kDone && !stopped_) uncertain(Unresolved::syntax, span_of(start, pos_), frame_.carrier);
   frame_.via = via;
-  merge_ = merge;
 }
 
 inline void ShellReader::read_case() noexcept {
@@ -252,8 +367,12 @@ inline void ShellReader::read_case() noexcept {
   tree_.drop_pending(mark);
   bool closed = false;
   const std::uint32_t via = frame_.via;
-  const bool merge = merge_;
-  merge_ = false;
+  const Ends ends = ends_;
+  const Session::Mark outer = session_.enter();
+  const Folders before = session_.folders();
+  Folders next = before;
+  Branches branches;
+  bool exhaustive = false;
   frame_.via |= via::kConditional;
   if (expect_keyword("in")) {
     while (pos_ < end_ && !stopped_) {
@@ -264,6 +383,7 @@ inline void ShellReader::read_case() noexcept {
         break;
       }
       if (at_operator('(')) ++pos_;
+      const char* const pattern = pos_;
       while (pos_ < end_ && *pos_ != ')') {
         if (ends_word(*pos_)) {
           if (*pos_ == '\n') pass_newline();
@@ -273,10 +393,12 @@ inline void ShellReader::read_case() noexcept {
           tree_.drop_pending(mark);
         }
       }
+      exhaustive = exhaustive || trim(string_view(pattern, static_cast<std::size_t>(pos_ - pattern))) == "*";
       if (pos_ < end_) ++pos_;
-      const Session::Mark scope = session_.enter();
-      const std::uint32_t ended = read_list(stop::kCase | stop::kEsac);
-      session_.join(scope);
+      session_.folders() = next;
+      const std::uint32_t ended = read_branch(branches, outer, before, stop::kCase | stop::kEsac);
+      next = before;
+      if (pos_[-1] == '&') next.add(branches.folders);  // ;& goes on with the next
       if (ended == stop::kEsac) {
         closed = true;
         break;
@@ -285,8 +407,8 @@ inline void ShellReader::read_case() noexcept {
     }
   }
   if (!closed && !stopped_) uncertain(Unresolved::syntax, span_of(start, pos_), frame_.carrier);
+  end_branches(branches, outer, exhaustive, ends);
   frame_.via = via;
-  merge_ = merge;
 }
 
 // [[ ... ]]: a test; its operators are no redirections.

@@ -106,9 +106,11 @@ inline void ShellReader::push_words(const Pieces& pieces, Span span) noexcept {
   if (pieces.count == 0 && !pieces.quoted) return;
   Word word;
   word.span = span;
+  bool first = true;  // what a value that is nothing leaves out is no turn
   enumerate(pieces, true, [&](string_view text, std::uint16_t flags, bool) noexcept {
     word.text = text;
-    word.flags = flags & (kPublicFlags | word_flag::kLaterTurn);
+    word.flags = flags & (kPublicFlags | (first ? 0 : word_flag::kLaterTurn));
+    first = false;
     tree_.push_pending(word);
   });
 }

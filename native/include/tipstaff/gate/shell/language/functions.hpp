@@ -34,40 +34,37 @@ inline void ShellReader::read_function(string_view name) noexcept {
   Function function;
   function.name = name;
   function.verbatim = code_.verbatim;
+  function.perhaps = (frame_.via & via::kConditional) != 0;
   function.running = true;  // a call of itself is not followed
   Function* const kept = session_.functions.add(function);
   if (kept == nullptr) uncertain(Unresolved::limit, span_of(start, start), frame_.carrier);
   const std::uint32_t via = frame_.via, node = frame_.node;
-  const bool merge = merge_;
   // Some functions are called by the shell itself.
   const bool hook = one_of(name, "command_not_found_handle command_not_found_handler precmd preexec chpwd periodic zshexit zshaddhistory TRAPEXIT "
                                  "TRAPINT TRAPTERM TRAPDEBUG TRAPZERR TRAPHUP fish_prompt fish_command_not_found");
   frame_.via |= hook ? via::kScheduled : via::kDefinition;
   const std::uint32_t made = add_node(NodeKind::function, span_of(start, start), node);
   if (made != kNone) frame_.node = made;
-  const Session::Mark mark = session_.enter();
   const Stream input = input_;
   input_ = Stream{};
-  session_.positional = Positional{};
-  if (read_tight_bomb(name)) {
-    session_.leave(mark);
-    input_ = input;
-    frame_.via = via;
-    frame_.node = node;
-    merge_ = merge;
-    if (kept != nullptr) kept->running = false;
-    output_ = Stream{};
-    head_ = tail_ = kNone;
-    return;
-  }
-  read_command(0);
+  bool bomb = false;
+  const bool ends_on_failure = session_.ends_on_failure;
+  in_subshell([&]() noexcept {
+    ++session_.calls;
+    session_.positional = Positional{};
+    bomb = read_tight_bomb(name);
+    if (!bomb) read_command(0);
+    has_trap_ = false;
+    --session_.calls;
+  });
+  session_.ends_on_failure = ends_on_failure;
   input_ = input;
-  session_.leave(mark);
   frame_.via = via;
   frame_.node = node;
-  merge_ = merge;
   if (made != kNone) tree_.node(made).span = span_of(start, pos_);
-  if (kept != nullptr) {
+  if (kept != nullptr && bomb) {
+    kept->running = false;
+  } else if (kept != nullptr) {
     kept->body = string_view(start, static_cast<std::size_t>(pos_ - start));
     kept->origin = span_of(start, pos_);
     kept->running = false;
@@ -112,7 +109,7 @@ inline void ShellReader::read_coproc() noexcept {
   const std::uint32_t carrier = frame_.carrier, via = frame_.via;
   frame_.carrier = keyword;
   frame_.via |= via::kBackground;
-  read_command(0);
+  in_subshell([&]() noexcept { read_command(0); });
   frame_.carrier = carrier;
   frame_.via = via;
 }

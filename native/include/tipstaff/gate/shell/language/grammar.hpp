@@ -11,6 +11,7 @@ inline void ShellReader::read() noexcept {
     read_list(stop::kEnd);
     if (pos_ == before) ++pos_;  // always advance
   }
+  had_trap_ = has_trap_;
   if (has_trap_) run_trap();
   if (tree_.full()) uncertain(Unresolved::limit, code_.origin, frame_.carrier);
 }
@@ -104,51 +105,98 @@ inline std::uint32_t ShellReader::read_list(std::uint32_t stops) noexcept {
   }
 }
 
-// a && b || c, with what ends it: ; & or a newline.
+// a && b || c, with what ends it: ; & or a newline. What is right of an operator happens in a scope of its own, and is
+// a possibility afterwards, unless it ends the shell; all of it is forgotten where it runs in the background.
 inline std::uint32_t ShellReader::read_and_or(std::uint32_t stops) noexcept {
   const std::uint32_t first = tree_.command_count();
   const std::uint32_t via = frame_.via;
-  const bool merge = merge_;
-  const string_view here = session_.cwd;
-  string_view reached = here;
+  constexpr std::uint32_t kChain = 6;  // longer ones are joined on the way
+  Session::Mark chain[kChain];
+  bool sure[kChain];
+  std::uint32_t count = 0;
+  const Ends before = ends_;
+  ends_ = Ends::no;
+  fork_ = false;
+  const auto unwind = [&](std::uint32_t to) noexcept {
+    while (count > to) {
+      --count;
+      if (sure[count]) session_.stay(chain[count]);
+      else close_possible(chain[count]);
+    }
+  };
+  chain[0] = session_.enter();
+  sure[0] = true;
+  count = 1;
   std::uint32_t ended = 0;
   for (;;) {
-    ended = read_pipeline(stops);
-    if (session_.cwd == here) session_.cwd = reached;
+    status_ = Status::unknown;
+    fork_ = false;
+    ended = read_pipeline(stops, chain[count - 1]);
     if (ended != 0) break;
     skip_blanks();
     if (pos_ + 1 < end_ && (*pos_ == '&' || *pos_ == '|') && pos_[1] == *pos_) {
-      merge_ = true;
-      // cd x || command: it runs where cd failed, and what follows goes on where cd succeeded.
-      reached = *pos_ == '|' ? session_.cwd : here;
-      if (*pos_ == '|') session_.cwd = here;
+      const bool and_then = *pos_ == '&';
+      const Status status = status_;
+      const bool forked = fork_;
+      const Folders moved = session_.folders();
+      Folders failed = forked ? failed_ : moved;
+      if (and_then && certain_) failed = moved;
+      fork_ = false;
+      if (!and_then || count == kChain) {
+        for (std::uint32_t i = 1; i < count && !and_then; ++i) failed.add(chain[i].folders);
+        unwind(1);
+        if (!and_then) session_.folders() = moved;
+      }
+      chain[count] = session_.enter();
+      if (and_then) chain[count].folders = failed;
+      else session_.folders() = failed;
+      sure[count++] = and_then && (forked ? certain_ : status == Status::success);
       frame_.via |= via::kConditional;
       pos_ += 2;
       skip_lines();
       if (pos_ >= end_) break;
       continue;
     }
-    if (at_operator('&')) {
-      ++pos_;
-      for (std::uint32_t i = first; i < tree_.command_count(); ++i) tree_.command(i).via |= via::kBackground;
-    }
     break;
   }
+  // After a `cd` the shell may also be where it was. A condition knows which it is.
+  const bool simple = count == 1, forked = fork_;
+  if (forked) moved_ = session_.folders();
+  if (forked && !certain_ && !(simple && ends_with_failure())) session_.folders().add(failed_);
+  unwind(1);
+  fork_ = forked;
+  if (forked && !simple) failed_ = session_.folders();
+  if (ended == 0 && at_operator('&') && !(pos_ + 1 < end_ && pos_[1] == '>')) {
+    ++pos_;
+    for (std::uint32_t i = first; i < tree_.command_count(); ++i) tree_.command(i).via |= via::kBackground;
+    session_.leave(chain[0]);
+    ends_ = Ends::no;
+    fork_ = false;
+  } else {
+    session_.stay(chain[0]);
+  }
+  if (ends_ < before) ends_ = before;
+  if (session_.calls == 0 && capture_ == nullptr) session_.unsure = false;
   frame_.via = via;
-  merge_ = merge;
   return ended;
 }
 
-inline std::uint32_t ShellReader::read_pipeline(std::uint32_t stops) noexcept {
-  bool piped = false;
+// set -e, for a command that stands alone in the text itself: where it failed, nothing follows.
+inline bool ShellReader::ends_with_failure() const noexcept {
+  return session_.ends_on_failure && !condition_ && capture_ == nullptr && session_.calls == 0;
+}
+
+// Each stage of a pipeline is a shell of its own; `mark` is the scope that the first command is in.
+inline std::uint32_t ShellReader::read_pipeline(std::uint32_t stops, Session::Mark& mark) noexcept {
+  bool piped = false, negated = false;
   std::uint32_t ended = 0;
   Stream outer_input;
   std::uint32_t outer_from = kNone;
-  Session::Mark mark{};
   for (;;) {
     output_ = Stream{};
     head_ = tail_ = kNone;
-    while (pos_ < end_ && *pos_ == '!' && pos_ + 1 < end_ && ends_word(pos_[1]) && pos_[1] != '(') {
+    while (pos_ < end_ && *pos_ == '!' && pos_ + 1 < end_ && ends_word(pos_[1])) {
+      negated = !negated;
       ++pos_;
       skip_blanks();
     }
@@ -163,8 +211,10 @@ inline std::uint32_t ShellReader::read_pipeline(std::uint32_t stops) noexcept {
       piped = true;
       outer_input = input_;
       outer_from = pipe_from_;
-      mark = session_.enter();
     }
+    session_.leave(mark);
+    mark = session_.enter();
+    ends_ = Ends::no;
     input_ = output_;
     if (input_.kind == Stream::none) input_.kind = Stream::unknown;
     pipe_from_ = tail_;
@@ -173,7 +223,19 @@ inline std::uint32_t ShellReader::read_pipeline(std::uint32_t stops) noexcept {
   if (piped) {
     input_ = outer_input;
     pipe_from_ = outer_from;
-    session_.leave(mark);
+    session_.join(mark);  // the last stage is the shell itself in zsh, and in bash with an option
+    mark = session_.enter();
+    ends_ = Ends::no;
+    fork_ = false;
+    status_ = Status::unknown;
+  }
+  if (negated) {
+    status_ = status_ == Status::success ? Status::failure : status_ == Status::failure ? Status::success : status_;
+    if (fork_) {
+      const Folders moved = session_.folders();
+      session_.folders() = failed_;
+      failed_ = moved;
+    }
   }
   if (capture_ != nullptr) append(capture_->stream, output_);
   return ended;

@@ -49,6 +49,7 @@ struct Invocation {
   std::uint32_t pipe_from = kNone;
   bool want_output = false;
   bool no_functions = false;  // `command x`: functions and aliases do not count
+  bool no_builtins = false;   // `nohup x`: it is a program that is started
   Stream output;
   std::uint32_t command = kNone;  // the outermost command
   std::uint32_t tail = kNone;     // the innermost one

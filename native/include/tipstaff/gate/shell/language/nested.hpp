@@ -55,18 +55,21 @@ inline void ShellReader::nested(Invocation& in, string_view text, Span span, con
   inner.tail_count_ = options.tail_count;
   Session::Mark mark{};
   const Positional positional = session_.positional;
-  const string_view cwd = session_.cwd;
   if (options.subshell) {
     mark = session_.enter();
-    session_.cwd = frame.cwd;
+    if (session_.cwd != frame.cwd) {
+      session_.cwd = frame.cwd;
+      session_.count = 0;
+    }
+    if (options.program) session_.enter_program();
   }
   if (options.has_positional) session_.positional = options.positional;
   inner.read();
   if (options.subshell) {
     session_.leave(mark);
-    session_.cwd = cwd;
-  } else if (options.has_positional) {
-    session_.positional = positional;
+  } else {
+    if (options.has_positional) session_.positional = positional;
+    take_over(inner);
   }
   session_.level -= 2;
   if (inner.capture_ == &capture) in.output = capture.stream;
@@ -225,11 +228,31 @@ inline Word ShellReader::rest_of(const Invocation& in, std::uint32_t at) noexcep
   return word;
 }
 
+// What a text of this very shell leaves: whether the shell has ended, and a trap.
+inline void ShellReader::take_over(const ShellReader& inner) noexcept {
+  if (ends_ < inner.ends_) ends_ = inner.ends_;
+  merge_ = merge_ || inner.merge_;
+  if (inner.has_left_) {
+    if (!has_left_) left_ = inner.left_;
+    else left_.add(inner.left_);
+    has_left_ = true;
+  }
+  if (inner.had_trap_) {
+    trap_ = inner.trap_;
+    trap_code_ = inner.trap_code_;
+    has_trap_ = true;
+  }
+  fork_ = inner.fork_;
+  certain_ = inner.certain_;
+  failed_ = inner.failed_;
+  moved_ = inner.moved_;
+}
+
 inline bool ShellReader::call_function(Invocation& in) noexcept {
   const string_view name = argument(in, 0).text;
   for (std::uint32_t i = session_.functions.size(); i-- > 0;) {
     Function& function = session_.functions[i];
-    if (function.name != name) continue;
+    if (function.name != name || (i < session_.own_functions && !function.exported)) continue;
     if (function.running) {
       // A function that starts itself beside itself.
       const Command& self = tree_.command(in.command);
@@ -257,13 +280,23 @@ inline bool ShellReader::call_function(Invocation& in) noexcept {
     inner.pipe_from_ = in.pipe_from;
     Capture capture;
     if (in.want_output) inner.capture_ = &capture;
+    const bool perhaps = function.perhaps;
+    const Session::Mark mark = session_.enter();
+    ++session_.calls;
     inner.read();
+    session_.end_locals(session_.calls--);
+    if (perhaps) session_.join(mark);
+    else session_.stay(mark);
     session_.level -= 2;
     session_.positional = outer;
+    if (inner.has_left_) session_.folders().add(inner.left_);
+    inner.has_left_ = inner.merge_ = inner.fork_ = false;
+    if (inner.ends_ == Ends::construct || perhaps) inner.ends_ = Ends::no;
+    take_over(inner);
     session_.functions[i].running = false;
     in.output = capture.stream;
     if (inner.tail_ != kNone) in.tail = inner.tail_;
-    return true;
+    if (!perhaps) return true;
   }
   return false;
 }
@@ -273,7 +306,7 @@ inline bool ShellReader::call_alias(Invocation& in) noexcept {
   if (name.has(word_flag::kQuoted)) return false;
   for (std::uint32_t i = session_.aliases.size(); i-- > 0;) {
     const Alias alias = session_.aliases[i];
-    if (alias.name != name.text) continue;
+    if (alias.name != name.text || i < session_.own_aliases) continue;
     Nested options;
     options.via = via::kFunction;
     options.subshell = false;

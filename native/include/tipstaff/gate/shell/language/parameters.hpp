@@ -99,7 +99,7 @@ inline bool ShellReader::known_parameter(string_view name, Value* value) noexcep
   if (variable != nullptr) {
     if (variable->count == 0) return variable->array;
     *value = session_.values(*variable)[0];
-    return (value->flags & word_flag::kUnknown) == 0;
+    return (value->flags & word_flag::kUnknown) == 0 && (variable->count == 1 || variable->array);
   }
   const Surroundings& place = *reader_.surroundings;
   const auto is = [value](string_view text, std::uint16_t flags = 0) noexcept {
@@ -107,7 +107,7 @@ inline bool ShellReader::known_parameter(string_view name, Value* value) noexcep
     return true;
   };
   if (name == "HOME") return place.home.empty() ? is("~", kHomeTilde) : is(place.home);
-  if (name == "PWD") return is(session_.cwd) && !session_.cwd.empty();
+  if (name == "PWD") return is(session_.cwd) && !session_.cwd.empty() && session_.count == 0;
   if (name == "OLDPWD") return is(session_.old_cwd) && !session_.old_cwd.empty();
   if (name == "TMPDIR") return is(place.temporary.empty() ? "/tmp" : place.temporary);
   if (one_of(name, "RUNNER_TEMP AGENT_TEMPDIRECTORY BATS_TEST_TMPDIR BATS_FILE_TMPDIR")) return is("/tmp/job");
@@ -125,20 +125,12 @@ inline bool ShellReader::known_parameter(string_view name, Value* value) noexcep
   return is(word.text, word.flags) && !word.has(word_flag::kUnknown);
 }
 
-inline void ShellReader::add_variable(Pieces& pieces, const Variable& variable, bool quoted) noexcept {
-  const Value* values = session_.values(variable);
-  if (variable.count == 1 || (variable.array && variable.count != 0)) {
-    return add_text(pieces, values[0].text, values[0].flags, quoted);
-  }
-  if (variable.count == 0) {
-    if (variable.array) return;
-    return add_unknown(pieces, word_flag::kMayBeEmpty, quoted);
-  }
+// The values may move while the word is read on: they are kept beside.
+inline void ShellReader::add_choice(Pieces& pieces, const Value* values, std::uint32_t count, bool quoted) noexcept {
   if (quoted) pieces.quoted = true;
-  // The values may move while the word is read on: they are kept beside.
   const std::uint32_t first = session_.scratch.size();
   std::uint32_t kept = 0;
-  for (; kept < variable.count; ++kept) {
+  for (; kept < count; ++kept) {
     Value value = values[kept];
     if (!quoted) {
       for (const char c : value.text) {
@@ -149,6 +141,35 @@ inline void ShellReader::add_variable(Pieces& pieces, const Variable& variable, 
   }
   if (kept == 0) return add_unknown(pieces, word_flag::kMayBeEmpty, quoted);
   add_piece(pieces, Piece{Piece::choice, quoted, word_flag::kLaterTurn, {}, session_.scratch.begin() + first, 0, kept});
+}
+
+inline void ShellReader::add_variable(Pieces& pieces, const Variable& variable, bool quoted) noexcept {
+  const Value* values = session_.values(variable);
+  if (variable.count == 1 || (variable.array && variable.count != 0)) {
+    return add_text(pieces, values[0].text, values[0].flags, quoted);
+  }
+  if (variable.count == 0) {
+    if (variable.array) return;
+    return add_unknown(pieces, word_flag::kMayBeEmpty, quoted);
+  }
+  add_choice(pieces, values, variable.count, quoted);
+}
+
+// One of several texts.
+inline void ShellReader::add_values(Pieces& pieces, const Value* values, std::uint32_t count, bool quoted) noexcept {
+  if (count == 0) return;
+  if (count == 1) return add_text(pieces, values[0].text, values[0].flags, quoted);
+  add_choice(pieces, values, count, quoted);
+}
+
+inline std::uint32_t ShellReader::all_texts(const Pieces& pieces, Value* out) noexcept {
+  std::uint32_t count = 0;
+  enumerate(pieces, false, [&](string_view text, std::uint16_t flags, bool) noexcept {
+    if (count < Session::kAlternatives) out[count++] = Value{text, flags};
+    else out[count - 1] = Value{kUnknown, word_flag::kUnknown};
+  });
+  if (count == 0) out[0] = Value{};
+  return count == 0 ? 1 : count;
 }
 
 // Whether a variable is named as people name those that hold a credential: GITHUB_TOKEN, DB_PASSWORD, apiKey.
@@ -180,6 +201,11 @@ inline void ShellReader::add_parameter(Pieces& pieces, string_view name, bool qu
   }
   const Variable* variable = session_.find(name);
   if (variable != nullptr) return add_variable(pieces, *variable, quoted);
+  if (name == "PWD" && session_.count != 0) {
+    Value folders[Folders::kMost + 1] = {Value{session_.cwd, 0}};
+    for (std::uint32_t i = 0; i < session_.count; ++i) folders[i + 1].text = session_.others[i];
+    return add_choice(pieces, folders, session_.count + 1, quoted);
+  }
   Value value;
   if (known_parameter(name, &value)) return add_text(pieces, value.text, value.flags, quoted);
   if ((value.flags & word_flag::kUnknown) != 0) return add_text(pieces, value.text, value.flags, quoted);
@@ -267,7 +293,9 @@ inline void ShellReader::read_parameter(Pieces& pieces, bool quoted) noexcept {
   Pieces operand;
   const std::uint32_t via = frame_.via;
   frame_.via |= via::kConditional;
-  if (!sign.empty()) collect(operand, Until::operand, quoted);
+  // Quotes in a pattern are quotes, also between double quotes.
+  const bool pattern = !sign.empty() && one_of(sign.substr(0, 1), "% # / ^ ,");
+  if (!sign.empty()) collect(operand, Until::operand, quoted && !pattern);
   frame_.via = via;
   --session_.level;
   if (pos_ < end_ && *pos_ == '}') {
@@ -282,7 +310,10 @@ inline void ShellReader::read_parameter(Pieces& pieces, bool quoted) noexcept {
   bool known = known_parameter(name, &held);
   if (indirect) {
     // ${!x}: the parameter whose name x holds.
-    if (!known || !is_name(held.text)) return add_unknown(pieces, word_flag::kEnvironment, quoted);
+    if (!known || !is_name(held.text)) {
+      session_.unsure = true;  // an error, which ends what is read so far
+      return add_unknown(pieces, word_flag::kEnvironment, quoted);
+    }
     name = held.text;
     held = Value{};
     known = known_parameter(name, &held);
@@ -336,29 +367,78 @@ inline void ShellReader::read_parameter(Pieces& pieces, bool quoted) noexcept {
 
   const char kind = sign.back();
   const bool colon = sign[0] == ':';
+  // All that the parameter may hold, and all that the operand may be.
+  Raw<Value, Session::kAlternatives> held_values, operands, results;
+  std::uint32_t count = 0, n = 0;
+  if (variable != nullptr && !variable->array && index.empty() && variable->count > 1) {
+    for (; count < variable->count && count < Session::kAlternatives; ++count) held_values[count] = session_.values(*variable)[count];
+  } else if (known) {
+    held_values[count++] = held;
+  }
+  const auto add = [&](const Value& value) noexcept {
+    for (std::uint32_t i = 0; i < n; ++i)
+      if (results[i].text == value.text && results[i].flags == value.flags) return;
+    if (n < Session::kAlternatives) results[n++] = value;
+    else results[n - 1] = Value{kUnknown, word_flag::kUnknown | word_flag::kMayBeEmpty};
+  };
   if ((sign.size() == 1 || (colon && sign.size() == 2)) && (kind == '-' || kind == '=' || kind == '?' || kind == '+')) {
+    if (kind == '?') return add_parameter(pieces, name, quoted, !colon);
+    const std::uint32_t others = all_texts(operand, operands.data());
+    const auto add_operand = [&]() noexcept {
+      for (std::uint32_t k = 0; k < others; ++k) add(operands[k]);
+    };
+    if (count > 1) {  // any of several
+      for (std::uint32_t i = 0; i < count; ++i) {
+        const Value value = held_values[i];
+        const bool unset = (value.flags & Session::unset_flags) == Session::unset_flags;
+        if (kind == '+') {
+          if (!value.text.empty()) add_operand();
+          else add(value);
+          continue;
+        }
+        if (!value.text.empty() && !unset) {
+          add(value);
+        } else if (!colon && !unset) {
+          add(value);
+        }
+        if (value.text.empty() || unset) add_operand();
+      }
+      if (kind == '=' && is_name(name)) session_.set(name, results.data(), n, false, false);
+      return add_values(pieces, results.data(), n, quoted);
+    }
     const bool empty = known && held.text.empty();
     // A variable that was set from something unknown is rather set than not.
     const bool set = known || (held.flags & word_flag::kUnknown) != 0 || variable != nullptr;
     if (kind == '+') {
       if (set && empty && colon) return;
-      const Value value = one_text(operand);
-      return add_text(pieces, value.text, value.flags, quoted);
+      if (!known) add(Value{});
+      add_operand();
+      return add_values(pieces, results.data(), n, quoted);
     }
-    if (kind == '?') return add_parameter(pieces, name, quoted, !colon);
-    if (set && !(empty && colon)) return add_parameter(pieces, name, quoted, false);
-    const Value value = one_text(operand);
-    if (kind == '=' && is_name(name)) session_.set(name, &value, 1, false, false);
-    if (value.text.empty()) {
+    if (set && !empty) return add_parameter(pieces, name, quoted, false);
+    if (set && !colon) add(held);  // empty, or not set at all
+    if (kind == '=' && is_name(name)) session_.set(name, operands.data(), others, false, set && !colon);
+    if (others <= 1 && operands[0].text.empty()) {
       // ${x:-}: nothing where x is not set, and nobody knows whether it is.
       return known ? void() : add_unknown(pieces, word_flag::kEnvironment | word_flag::kMayBeEmpty, quoted);
     }
-    return add_text(pieces, value.text, value.flags, quoted);
+    add_operand();
+    return add_values(pieces, results.data(), n, quoted);
   }
-  if (known) {
-    const Value value = one_text(operand);
-    const Value result = edited(held, sign, value.text, (value.flags & word_flag::kUnknown) == 0);
-    if ((result.flags & word_flag::kUnknown) == 0) return add_text(pieces, result.text, result.flags, quoted);
+  if (count != 0) {
+    const std::uint32_t others = all_texts(operand, operands.data());
+    bool certain = true;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      for (std::uint32_t k = 0; k < (others == 0 ? 1 : others); ++k) {
+        const string_view by = others == 0 ? string_view() : operands[k].text;
+        const bool known_by = others == 0 || (operands[k].flags & word_flag::kUnknown) == 0;
+        const Value result = (held_values[i].flags & word_flag::kUnknown) != 0 ? Value{kUnknown, word_flag::kUnknown} : edited(held_values[i], sign, by, known_by);
+        certain = certain && (result.flags & word_flag::kUnknown) == 0;
+        if ((result.flags & word_flag::kUnknown) != 0) add(Value{kUnknown, static_cast<std::uint16_t>(word_flag::kUnknown | word_flag::kMayBeEmpty | (held_values[i].flags & word_flag::kCredential))});
+        else add(result);
+      }
+    }
+    if (certain || count > 1 || others > 1) return add_values(pieces, results.data(), n, quoted);
   }
   // A part of a credential, unless it is a few letters that people recognise it by: ${TOKEN:0:4}.
   std::uint16_t credential = (variable == nullptr && names_credential(name) ? word_flag::kCredential : 0) | (held.flags & word_flag::kCredential);

@@ -33,22 +33,32 @@ class ShellReader {
   }
 
  private:
-  enum class Until : std::uint8_t { word, quote, operand, brace_item, end };
+  enum class Until : std::uint8_t { word, quote, operand, brace_item, pattern, end };
   // Nested code inherits these.
   struct Nested {
     std::uint32_t via = 0;
     const Stream* input = nullptr;
     bool subshell = true;
+    bool program = false;  // a shell that is started: it knows what is exported
     Capture* capture = nullptr;
     Positional positional;
     bool has_positional = false;
     std::uint32_t tail_first = 0, tail_count = 0;  // words that follow the last command: an alias's arguments
   };
 
+  // Whether what follows in a list runs: not after break, continue and return, nor after exit and exec.
+  enum class Ends : std::uint8_t { no, construct, shell };
+  enum class Status : std::uint8_t { unknown, success, failure };
+  struct Branches {
+    std::uint32_t count = 0;  // that do not end the shell
+    Folders folders;
+  };
+
   // shell/language/grammar.hpp
   std::uint32_t read_list(std::uint32_t stops) noexcept;
   std::uint32_t read_and_or(std::uint32_t stops) noexcept;
-  std::uint32_t read_pipeline(std::uint32_t stops) noexcept;
+  std::uint32_t read_pipeline(std::uint32_t stops, Session::Mark& mark) noexcept;
+  bool ends_with_failure() const noexcept;
   std::uint32_t read_command(std::uint32_t stops) noexcept;
   std::uint32_t keyword_stop(string_view word) noexcept;
   string_view peek_plain() const noexcept;
@@ -83,7 +93,18 @@ class ShellReader {
   void read_compound(NodeKind kind, void (ShellReader::*body)() noexcept) noexcept;
   void read_group() noexcept;
   void read_subshell() noexcept;
-  std::uint32_t read_condition(std::uint32_t stops) noexcept;
+  template <typename Body>
+  void in_subshell(Body&& body) noexcept;
+  template <typename Body>
+  std::uint32_t read_turns(Body&& body) noexcept;
+  std::uint32_t read_condition(std::uint32_t stops, Folders* otherwise) noexcept;
+  void close_possible(const Session::Mark& mark) noexcept;
+  std::uint32_t read_branch(Branches& branches, const Session::Mark& around, const Folders& otherwise, std::uint32_t stops) noexcept;
+  void end_branches(const Branches& branches, const Session::Mark& mark, bool exhaustive, Ends ends) noexcept;
+  void take_over(const ShellReader& inner) noexcept;
+  Status expected_status(const Invocation& in) noexcept;
+  bool keeps_state(const Invocation& in) noexcept;
+  bool is_certain(string_view folder) const noexcept;
   void read_if() noexcept;
   void read_while() noexcept;
   void read_for() noexcept;
@@ -146,6 +167,9 @@ class ShellReader {
   string_view referred(string_view name) noexcept;
   bool known_parameter(string_view name, Value* value) noexcept;
   void add_variable(Pieces& pieces, const Variable& variable, bool quoted) noexcept;
+  void add_choice(Pieces& pieces, const Value* values, std::uint32_t count, bool quoted) noexcept;
+  void add_values(Pieces& pieces, const Value* values, std::uint32_t count, bool quoted) noexcept;
+  std::uint32_t all_texts(const Pieces& pieces, Value* out) noexcept;
   Value edited(Value value, string_view operation, string_view operand, bool known_operand) noexcept;
 
   // shell/language/substitutions.hpp
@@ -190,6 +214,8 @@ class ShellReader {
   bool is_given_command(const Invocation& in, std::uint32_t at) noexcept;
   bool is_written_for_others(const Invocation& in) noexcept;
   void run(Invocation& in) noexcept;
+  void read_indexes(Invocation& in) noexcept;
+  void end_list(const Invocation& in, string_view program) noexcept;
   void run_inner(Invocation& outer, std::uint32_t offset, std::uint32_t via) noexcept;
   void run_copied(Invocation& outer, std::uint32_t first, std::uint32_t count, std::uint32_t via,
                   const Stream* input) noexcept;
@@ -221,7 +247,7 @@ class ShellReader {
   void run_set(const Invocation& in) noexcept;
   void run_read(Invocation& in) noexcept;
   void run_eval(Invocation& in) noexcept;
-  void run_trap() noexcept;
+  void run_trap(bool last = true) noexcept;
   void run_source(Invocation& in) noexcept;
   void run_shell(Invocation& in) noexcept;
 
@@ -417,7 +443,15 @@ class ShellReader {
   bool fed_ = false;  // some command of >( ... ) is not tied to what writes to it yet
   std::size_t brace_bytes_ = 0;
   bool condition_ = false;  // between if, while, until and what depends on it
-  bool merge_ = false;  // after && or ||: an assignment adds a possibility
+  bool merge_ = false;  // after break, continue, return: an assignment adds a possibility
+  Status status_ = Status::unknown;  // of the command that was read last
+  Ends ends_ = Ends::no;             // what follows in this list does not run
+  bool fork_ = false;                // the last command was a `cd` alone: where it failed, the shell is in `failed_`
+  string_view removed_;              // by the command before
+  bool certain_ = false;             // it cannot fail, as far as is known
+  Folders failed_, moved_;
+  Folders left_;                     // where it is after break, continue and return
+  bool has_left_ = false;
   bool stopped_ = false;
   bool for_powershell_ = false;  // a word of this command starts PowerShell
   bool limit_reported_ = false;
@@ -425,6 +459,9 @@ class ShellReader {
   Raw<Invocation, 1> trap_;
   Word trap_code_;
   bool has_trap_ = false;
+  bool traps_each_ = false;  // it is run at commands, not at the end alone
+  std::uint32_t trap_runs_ = 0;
+  bool had_trap_ = false;  // one was set when the text ended
 };
 
 }  // namespace tipstaff::gate::shell

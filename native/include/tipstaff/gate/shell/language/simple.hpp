@@ -117,12 +117,61 @@ inline bool ShellReader::writes_to_descriptors() noexcept {
   return pos_ < last_descriptor_;
 }
 
+// The status of a command by its nature: what fails on no account that the text has a say in succeeds.
+inline ShellReader::Status ShellReader::expected_status(const Invocation& in) noexcept {
+  const string_view name = text_of(in, 0);
+  if (name == "false") return Status::failure;
+  if (one_of(name, ": true echo")) return Status::success;
+  if (!one_of(name, "rm mkdir")) return Status::unknown;
+  const string_view last = text_of(in, in.count - 1);
+  const bool forced = in.count > 2 && starts_with(text_of(in, 1), "-") && holds(text_of(in, 1), name == "rm" ? 'f' : 'p');
+  const bool again = name == "mkdir" && last == removed_;  // rm -rf x && mkdir x
+  removed_ = name == "rm" && forced ? last : string_view();
+  return forced || again ? Status::success : Status::unknown;
+}
+
+// Whether a command works on the state of the shell itself, and so on all folders that it may be in.
+inline bool ShellReader::keeps_state(const Invocation& in) noexcept {
+  const string_view name = text_of(in, 0);
+  for (std::uint32_t i = 0; i < session_.functions.size(); ++i)
+    if (session_.functions[i].name == name) return true;
+  const Handler handler = find_program(name).handler;
+  return handler == Handler::builtin || handler == Handler::eval || handler == Handler::source || one_of(name, ": command builtin exit exec return break continue");
+}
+
 inline void ShellReader::read_simple() noexcept {
+  // trap .. DEBUG, ERR: it runs at any command, with the values of then.
+  constexpr std::uint32_t kMostTraps = 24;
+  if (traps_each_ && has_trap_ && trap_runs_ < kMostTraps) {
+    ++trap_runs_;
+    const Session::Mark mark = session_.enter();
+    run_trap(false);
+    session_.join(mark);
+    has_trap_ = traps_each_ = true;
+  }
   const char* const start = pos_;
   const std::uint32_t mark = tree_.pending();
   Redirections redirections;
-  bool assigned = false;
+  bool assigned = false, called = false;  // a program is started for a value
   Session::Mark scope{};
+  // Words and redirections see what was before: until the command runs, what is assigned to it is put aside.
+  constexpr std::uint32_t kHere = kNone;
+  std::uint32_t aside = kHere;
+  string_view assigned_separators;
+  const std::uint32_t scratch = session_.scratch.size();
+  const auto put_aside = [&]() noexcept {
+    if (!assigned || aside != kHere) return;
+    aside = session_.put_aside(scope);
+    assigned_separators = session_.separators;
+    session_.separators = scope.separators;
+  };
+  const auto bring_back = [&](bool exported) noexcept {
+    if (aside == kHere) return;
+    session_.bring_back(aside, exported);
+    session_.scratch.cut(scratch);
+    session_.separators = assigned_separators;
+    aside = kHere;
+  };
   const std::uint32_t before = tree_.command_count();
   const char* last = pos_;
   const string_view separators = session_.separators;
@@ -134,12 +183,14 @@ inline void ShellReader::read_simple() noexcept {
     const std::uint8_t kind = class_of(c);
     if ((kind & byte_class::kOperator) != 0) {
       if (c == '<' || c == '>') {
+        put_aside();
         if (pos_ + 1 < end_ && pos_[1] == '(') {
           read_word();
         } else {
           read_redirection(redirections);
         }
       } else if (c == '&' && pos_ + 1 < end_ && pos_[1] == '>') {
+        put_aside();
         read_redirection(redirections);
       } else if (c == '(' && tree_.pending() == mark + 1) {
         // name () body
@@ -177,7 +228,15 @@ inline void ShellReader::read_simple() noexcept {
         while (p < end_ && is_name_byte(*p)) ++p;
         if (p < end_ && (*p == '=' || *p == '+' || *p == '[')) scope = session_.enter(), assigned = true;
       }
-      if (!assigned || !read_assignment(mark)) read_word();
+      bring_back(false);
+      const char* const value = pos_;
+      if (!assigned || !read_assignment(mark)) {
+        put_aside();
+        read_word();
+      } else {
+        const string_view written(value, static_cast<std::size_t>(pos_ - value));
+        called = called || written.find("$(") != string_view::npos || holds(written, '`');
+      }
     } else if (c == '$' && tree_.pending() == mark && make_reference_end(pos_) != nullptr) {
       const char* const from = pos_;
       if (!read_make_program()) {
@@ -186,7 +245,7 @@ inline void ShellReader::read_simple() noexcept {
       }
     } else if (c == '$' && tree_.pending() == mark && pos_ + 1 < end_ && pos_[1] == '(' && read_make_function()) {
       // What it carries was read.
-    } else if (!declares(mark) || !read_assignment(tree_.pending())) {
+    } else if (put_aside(); !declares(mark) || !read_assignment(tree_.pending())) {
       read_word();
     }
     last = pos_;
@@ -205,8 +264,10 @@ inline void ShellReader::read_simple() noexcept {
   }
   const std::uint32_t count = tree_.pending() - mark;
   if (count == 0) {
+    bring_back(false);
     if (assigned) {
       session_.stay(scope);
+      status_ = called || redirections.count != 0 ? Status::unknown : Status::success;
       const char* p = start;
       while (p < end_ && is_name_byte(*p)) ++p;
       const string_view name(start, static_cast<std::size_t>(p - start));
@@ -242,10 +303,18 @@ inline void ShellReader::read_simple() noexcept {
     in.input = input_;
   }
   in.want_output = capture_ != nullptr || redirections.count != 0 || redirections.feeds || (pos_ < end_ && *pos_ == '|');
-  const string_view cwd = in.cwd;
+  bring_back(true);
+  const std::uint32_t prefix = assigned ? session_.variable_count() - scope.variables : 0;
+  const bool special = assigned && keeps_state(in);
   run_alternatives(in);
   run_turns(in);
+  const Folders folders = session_.folders();
+  const bool elsewhere = folders.count != 0 && !keeps_state(in);
+  const Invocation again = in;
+  if (elsewhere) session_.count = 0;
+  fork_ = false;
   run(in);
+  status_ = in.command == kNone || in.tail != in.command || redirections.count != 0 ? Status::unknown : expected_status(again);
   if (fed_ && in.command != kNone) {
     fed_ = false;
     for (std::uint32_t i = before; i < in.command; ++i)
@@ -266,7 +335,6 @@ inline void ShellReader::read_simple() noexcept {
     in.output = Stream{};
   }
   if (redirections.count != 0) {
-    (void)cwd;
     // exec 3>FILE opens it for what writes to it further on: exec 3>FILE; echo x >&3
     redirections.shell_itself = text_of(in, 0) == "exec" && count == 1;
     if (redirections.shell_itself) {
@@ -281,11 +349,21 @@ inline void ShellReader::read_simple() noexcept {
       if (redirections.items[i].output) in.output = Stream{};
     }
   }
+  if (elsewhere) {
+    for (std::uint32_t i = 0; i < folders.count; ++i) {
+      Invocation other = again;
+      session_.cwd = other.cwd = folders.others[i];
+      other.via |= via::kConditional;
+      run(other);
+      if (redirections.count != 0) emit_redirections(redirections, other.command, other.via, other.output);
+      if (other.output.kind != in.output.kind || other.output.text != in.output.text) in.output.kind = Stream::unknown;
+    }
+    session_.folders() = folders;
+  }
   if (assigned) {
     // An assignment before a command lasts as long as the command; a later one sees it no more.
     // What `IFS= read name` reads stays.
-    if (one_of(tree_.word(first).text, "read mapfile readarray")) session_.stay(scope);
-    else session_.leave_variables(scope);
+    session_.leave_prefix(scope, prefix, special);
     session_.separators = separators;
   }
   head_ = in.command;

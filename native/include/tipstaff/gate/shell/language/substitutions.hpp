@@ -77,16 +77,15 @@ inline Stream ShellReader::read_substitution() noexcept {
   const Frame outer_frame = frame_;
   const Stream outer_output = output_, outer_input = input_;
   const std::uint32_t outer_head = head_, outer_tail = tail_, outer_from = pipe_from_;
-  const bool outer_merge = merge_;
   capture_ = &capture;
   pipe_from_ = kNone;
-  merge_ = false;
   frame_.via |= via::kSubstitution;
   frame_.node = add_node(NodeKind::substitution, span_of(start, start), frame_.node);
   const std::uint32_t node = frame_.node;
-  const Session::Mark mark = session_.enter();
-  const std::uint32_t ended = read_list(stop::kParen);
-  session_.leave(mark);
+  std::uint32_t ended = 0;
+  const Status status = status_;
+  in_subshell([&]() noexcept { ended = read_list(stop::kParen); });
+  status_ = status;
   if (node != kNone) tree_.node(node).span = span_of(start, pos_);
   if (ended != stop::kParen && !stopped_) uncertain(Unresolved::syntax, span_of(start, pos_), frame_.carrier);
   frame_ = outer_frame;
@@ -96,7 +95,6 @@ inline Stream ShellReader::read_substitution() noexcept {
   head_ = outer_head;
   tail_ = outer_tail;
   pipe_from_ = outer_from;
-  merge_ = outer_merge;
   --session_.level;
   if (capture.stream.kind == Stream::file) return load_secretly(capture.stream);
   return capture.stream;

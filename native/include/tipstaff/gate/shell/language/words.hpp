@@ -254,28 +254,38 @@ inline void ShellReader::collect(Pieces& pieces, Until until, bool quoted) noexc
           if (c == '(' && until == Until::word && read_extended_glob(pieces)) break;
           return;
         }
+        if (until == Until::pattern && (c == '(' || c == ')' || c == '\n')) return;
         ++pos_;
         add_literal(pieces, here, 0, false);
     }
   }
 }
 
-// @(a|b), !(keep): taken as a glob over all names. pos_ is at the parenthesis.
+// @(a|b), !(keep): taken as a glob over all names, read for what it substitutes. pos_ is at the parenthesis.
 inline bool ShellReader::read_extended_glob(Pieces& pieces) noexcept {
   if (pos_ == code_.text.data() || pieces.count == 0) return false;
   const char before = pos_[-1];
   if (before != '!' && before != '@' && before != '+' && before != '*' && before != '?') return false;
-  const char* p = pos_;
-  int depth = 0;
-  while (p < end_ && *p != '\n') {
-    if (*p == '(') ++depth;
-    if (*p == ')' && --depth == 0) break;
-    ++p;
+  if (session_.level >= kLevels || reader_.out_of_stack()) {
+    give_up(Unresolved::depth, span_of(pos_, end_));
+    return true;
   }
-  if (p == end_ || *p != ')') return false;
+  const char* const start = pos_++;
+  ++session_.level;
+  const std::uint32_t scratch = session_.scratch.size();
+  int depth = 1;
+  while (pos_ < end_ && depth != 0 && !stopped_ && *pos_ != '\n') {
+    Pieces ignored;
+    collect(ignored, Until::pattern, false);
+    if (pos_ >= end_ || *pos_ == '\n') break;
+    depth += *pos_ == '(' ? 1 : *pos_ == ')' ? -1 : 0;
+    ++pos_;
+  }
+  session_.scratch.cut(scratch);
+  --session_.level;
+  if (depth != 0 && !stopped_) uncertain(Unresolved::syntax, span_of(start, pos_), frame_.carrier);
   Piece& last = pieces.items[pieces.count - 1];
   if (last.kind == Piece::literal && !last.text.empty()) last.text.remove_suffix(1);
-  pos_ = p + 1;
   add_literal(pieces, "*", word_flag::kGlob, false);
   return true;
 }
@@ -290,6 +300,11 @@ inline void ShellReader::read_tilde(Pieces& pieces) noexcept {
   string_view place;
   if (user.empty()) {
     Value home;
+    const Variable* const held = session_.find("HOME");
+    if (held != nullptr && held->count > 1 && !held->array) {
+      pos_ = p;
+      return add_choice(pieces, session_.values(*held), held->count, true);
+    }
     known_parameter("HOME", &home);
     place = home.text;
   } else if (user == "+") {

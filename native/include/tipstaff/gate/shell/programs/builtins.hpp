@@ -5,37 +5,87 @@
 
 namespace tipstaff::gate::shell {
 
+// Whether a folder is there for certain: this one, those above it, some of every system, what this text made.
+inline bool ShellReader::is_certain(string_view folder) const noexcept {
+  const Surroundings& place = *reader_.surroundings;
+  if (one_of(folder, "/ /tmp /var/tmp /usr /etc /var /root /home") || starts_with(folder, "/tmp/made-by-mktemp")) return true;
+  for (const string_view known : {place.cwd, place.home, place.repository, place.temporary})
+    if (!folder.empty() && starts_with(known, folder) && (known.size() == folder.size() || known[folder.size()] == '/')) return true;
+  for (std::uint32_t i = 0; i < session_.made_count; ++i) {
+    const string_view made = session_.made_folders[i];
+    if (starts_with(made, folder) && (made.size() == folder.size() || made[folder.size()] == '/')) return true;
+  }
+  char byte;
+  return place.read_file != nullptr && !folder.empty() && place.read_file(place.self, folder, &byte, 0) == -2;
+}
+
+// cd and pushd. Where it may fail, the shell may stay where it is.
 inline void ShellReader::change_directory(const Invocation& in, bool push) noexcept {
   std::uint32_t i = 1;
   while (i < in.count && (text_of(in, i) == "-P" || text_of(in, i) == "-L" || text_of(in, i) == "-e" ||
                           text_of(in, i) == "--" || text_of(in, i) == "-n")) {
     ++i;
   }
-  const string_view before = session_.cwd;
-  if (push && i < in.count) session_.push_folder(before);
-  if (i >= in.count) {
-    session_.cwd = push ? session_.old_cwd : reader_.surroundings->home;
-  } else {
-    const string_view target = text_of(in, i);
-    session_.cwd = target == "-" ? session_.old_cwd : target.empty() ? before : resolve(before, argument(in, i));
-    // A loop's variable may be several places: the one nearest to the root is the one to fear.
-    for (std::uint32_t k = i + 1; k < in.count && !session_.cwd.empty(); ++k) {
-      const string_view other = resolve(before, argument(in, k));
-      if (other.size() < session_.cwd.size()) session_.cwd = other;
+  const Folders before = session_.folders();
+  Folders to;
+  bool certain = true;
+  if (push && i < in.count) session_.push_folder(before.cwd);
+  const auto move_from = [&](string_view from, bool first) noexcept {
+    const auto reach = [&](string_view folder) noexcept {
+      if (first) to.cwd = folder, first = false;
+      else to.add(folder);
+      certain = certain && is_certain(folder);
+    };
+    if (i >= in.count) {
+      Value home;
+      const bool known = known_parameter("HOME", &home);
+      return reach(push ? before.old_cwd : known ? resolve(from, home.text) : string_view());
     }
-  }
-  session_.old_cwd = before;
+    if (text_of(in, i) == "-") return reach(before.old_cwd);
+    if (text_of(in, i).empty()) return reach(from);
+    // A loop's variable may be several places.
+    for (std::uint32_t k = i; k < in.count; ++k) reach(resolve(from, argument(in, k)));
+  };
+  move_from(before.cwd, true);
+  for (std::uint32_t k = 0; k < before.count; ++k) move_from(before.others[k], false);
+  if (i < in.count && session_.find("CDPATH") != nullptr && !starts_with(text_of(in, i), "/") && !starts_with(text_of(in, i), ".")) to.cwd = {};
+  to.old_cwd = before.count == 0 ? before.cwd : string_view();
+  session_.folders() = to;
+  fork_ = true;
+  certain_ = certain && in.count <= i + 1;
+  failed_ = before;
 }
 
 // export, declare, local, readonly: arguments that are assignments.
 inline void ShellReader::declare(const Invocation& in) noexcept {
-  bool refers = false;
+  const bool error = text_of(in, 0) == "local" && session_.calls == 0;
+  bool refers = false, locked = false, exported = text_of(in, 0) == "export", kept = false, local = text_of(in, 0) == "local";
+  local = local || (session_.calls != 0 && one_of(text_of(in, 0), "declare typeset"));
   if (text_of(in, 0) == "export" || (in.count > 1 && text_of(in, 1) == "-x")) session_.exports = true, session_.unexported = {};
   for (std::uint32_t i = 1; i < in.count; ++i) {
     const Word& word = argument(in, i);
     const std::size_t equals = word.text.find('=');
     if (word.text.size() > 1 && word.text[0] == '-' && equals == string_view::npos) {
       refers = refers || (holds(word.text, 'n') && one_of(text_of(in, 0), "declare typeset local"));
+      exported = exported || holds(word.text, 'x');
+      locked = locked || holds(word.text, 'r');
+      kept = kept || (text_of(in, 0) == "export" && holds(word.text, 'n'));
+      local = local && !holds(word.text, 'g');
+      if (holds(word.text, 'f') && text_of(in, 0) == "export")
+        for (std::uint32_t k = 0; k < session_.functions.size(); ++k) session_.functions[k].exported = true;
+    }
+    const string_view named = word.text.substr(0, equals);
+    const Exported as = kept ? Exported::no : (in.via & via::kConditional) != 0 ? Exported::perhaps : Exported::yes;
+    if (local && session_.calls != 0 && is_name(named)) {
+      session_.make_local(tree_.copy(named), session_.calls, (in.via & via::kConditional) != 0,
+                          [&](string_view prefix, string_view name) noexcept { return tree_.join(tree_.copy(prefix), name); });
+      if (equals == string_view::npos) {  // it has no value of its own, or the one of before
+        const Value nothing{};
+        session_.set(tree_.copy(named), &nothing, 1, false, true);
+      }
+    }
+    if ((exported || kept) && equals == string_view::npos && is_name(word.text) && session_.find(word.text) != nullptr) {
+      session_.mark_exported(word.text, as);
     }
     if (equals == string_view::npos && is_name(word.text)) {  // export NODE_OPTIONS: what the file that it names holds by now
       if (const Variable* const given = session_.find(word.text); given != nullptr && given->count != 0) read_option_variable(word.text, session_.values(*given)[0], word.span);
@@ -65,7 +115,9 @@ inline void ShellReader::declare(const Invocation& in) noexcept {
     } else {
       name = referred(name);
     }
-    session_.set(name, &value, 1, false, merge_);
+    session_.set(name, &value, 1, false, merge_ || (error && !refers));
+    if (exported) session_.mark_exported(name, as);
+    if (text_of(in, 0) == "readonly" || locked) session_.lock(name);
     if (name == "IFS") session_.separators = value.text;
     else read_code_variable(name, value, word.span);
   }
@@ -73,6 +125,12 @@ inline void ShellReader::declare(const Invocation& in) noexcept {
 
 inline void ShellReader::run_set(const Invocation& in) noexcept {
   session_.exports = session_.exports || (in.count > 1 && (text_of(in, 1) == "-a" || text_of(in, 1) == "-o"));
+  if (in.count > 1 && text_of(in, 1).size() > 1 && holds("-+", text_of(in, 1)[0])) {
+    const bool on = text_of(in, 1)[0] == '-';
+    const string_view named = text_of(in, 1)[1] == 'o' && in.count > 2 ? text_of(in, 2) : string_view();
+    if (named == "allexport" || (named.empty() && holds(text_of(in, 1), 'a'))) session_.all_exported = on;
+    if (named == "errexit" || (holds(text_of(in, 1), 'e'))) session_.ends_on_failure = on && (in.via & via::kConditional) == 0;
+  }
   for (std::uint32_t i = 1; i < in.count; ++i) {
     const string_view text = text_of(in, i);
     if (text == "--" || text == "-") {
@@ -155,7 +213,9 @@ inline void ShellReader::run_builtin(Invocation& in, const Program& program) noe
   if (name == "cd" || name == "chdir") return change_directory(in, false);
   if (name == "pushd") return change_directory(in, true);
   if (name == "popd") {
-    session_.cwd = session_.pop_folder();
+    const string_view folder = session_.pop_folder();
+    session_.folders().add(folder);
+    if (session_.count == 0) session_.cwd = folder;
     return;
   }
   if (name == "export" || name == "declare" || name == "typeset" || name == "local" || name == "readonly") {
@@ -224,12 +284,18 @@ inline void ShellReader::run_builtin(Invocation& in, const Program& program) noe
     const string_view text = text_of(in, at);
     if (text.empty() || text == "-") return;
     in.output = Stream{};
+    for (std::uint32_t i = at + 1; i < in.count; ++i) traps_each_ = traps_each_ || one_of(text_of(in, i), "ERR DEBUG RETURN");
     const bool earlier = has_trap_;
     if (earlier) run_trap();
     trap_[0] = in;
     trap_code_ = argument(in, at);
     has_trap_ = true;
-    if (earlier || session_.level != level_ || merge_) run_trap();
+    if (earlier || session_.level != level_ || (in.via & via::kConditional) != 0) {
+      const bool each = traps_each_;
+      run_trap();
+      has_trap_ = true;
+      traps_each_ = each;
+    }
     return;
   }
   if (name == "printf") {
@@ -246,10 +312,11 @@ inline void ShellReader::run_builtin(Invocation& in, const Program& program) noe
   }
 }
 
-inline void ShellReader::run_trap() noexcept {
-  has_trap_ = false;
+inline void ShellReader::run_trap(bool last) noexcept {
+  has_trap_ = traps_each_ = false;
   Nested options;
   options.via = via::kScheduled | via::kEvaluated;
+  options.subshell = last;
   trap_[0].cwd = session_.cwd;
   code_word(trap_[0], trap_code_, options, Dialect::shell);
 }
@@ -341,6 +408,7 @@ inline void ShellReader::run_shell(Invocation& in) noexcept {
     return;
   }
   Nested options;
+  options.program = true;
   if (code) {
     if (i >= in.count) return;
     const Word word = argument(in, i);

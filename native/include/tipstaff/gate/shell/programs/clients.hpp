@@ -188,9 +188,9 @@ inline void ShellReader::run_awk(Invocation& in) noexcept {
 // sqlite3 :memory: ...: what it drops is gone anyway when it ends, as long as nothing reaches a file or a shell.
 inline bool ShellReader::only_in_memory(const Invocation& in) noexcept {
   const auto reaches_out = [](string_view text) noexcept {
-    for (const string_view word : {"attach", "ATTACH", "Attach", ".sh", ".sy", ".o", ".read", ".import", "writefile", "COPY",
-                                   "copy", ".save", ".backup", ".clone"}) {
-      if (text.find(word) != string_view::npos) return true;
+    for (const string_view word : {"attach", ".sh", ".sy", ".o", ".read", ".import", "writefile", "copy", ".save", ".backup", ".clone"}) {
+      for (std::size_t at = 0; at + word.size() <= text.size(); ++at)
+        if (ascii::starts_with(text.substr(at, word.size()), word)) return true;
     }
     return false;
   };

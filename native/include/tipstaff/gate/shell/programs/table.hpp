@@ -161,12 +161,13 @@ inline constexpr Row kRows[] = {
     {Handler::shell, "sh bash zsh dash ksh mksh ash rbash fish csh tcsh yash"},
     {Handler::eval, "eval"},
     {Handler::source, "source ."},
-    {Handler::builtin, Output::empty, "cd chdir pushd popd export declare typeset local readonly unset set shift read mapfile "
+    {Handler::builtin, Output::empty, "cd chdir export declare typeset local readonly unset set shift read mapfile "
      "readarray alias trap hash"},
     {Handler::none, Output::empty, "let : true false test [ [[ sleep mkdir touch exit return break continue wait umask shopt "
      "chmod rm"},
     // What is printed for certain.
     {Handler::none, Output::echo, "echo"},
+    {Handler::builtin, Output::unknown, "pushd popd"},
     {Handler::builtin, Output::printf, "printf"},
     {Handler::none, Output::cat, "cat"},
     {Handler::none, Output::filter, "tac head tail grep egrep fgrep uniq cut shuf gunzip zcat gzip xz zstd bzip2 bunzip2 fold "

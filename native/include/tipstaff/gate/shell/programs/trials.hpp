@@ -107,9 +107,10 @@ inline Trial ShellReader::trial_words(const Invocation& in) noexcept {
 
 // A variable that is set for one command alone: by env, sudo, cross-env, docker exec -e.
 inline void ShellReader::set_for_command(string_view name, const Value& value) noexcept {
-  if (!names_database(name) && !names_other_daemon(name, value)) return;
-  session_.names_environment = true;
+  session_.names_environment = session_.names_environment || names_database(name) || names_other_daemon(name, value);
+  if (!is_name(name)) return;
   session_.set(name, &value, 1, false, false);
+  session_.mark_exported(name, Exported::yes);
 }
 
 // Another machine and a container have variables of their own.

@@ -51,6 +51,13 @@ inline bool may_be_statement(string_view text) noexcept {
   return text.size() - at >= 2 && (kStatementPairs[letter_class(text[at])] >> letter_class(text[at + 1]) & 1) != 0;
 }
 
+// Some builtins read such a text as an expression: 'a[$(command)]'
+inline bool holds_index(string_view text) noexcept {
+  for (std::size_t at = text.find('['); at != string_view::npos && at + 1 < text.size(); at = text.find('[', at + 1))
+    if (text[at + 1] == '$' || text[at + 1] == '`') return true;
+  return false;
+}
+
 inline bool is_blank(char c) noexcept { return c == ' ' || c == '\t' || c == '\r'; }
 // Text all the same, but where a word begins with it.
 inline bool is_rare_beginning(char c) noexcept { return c == '#' || c == '}' || c == '~'; }
@@ -335,6 +342,7 @@ class PlainReader {
         if (p == size_ || at(p) != quote) return false;
         // A quoted tilde is no home directory, and nothing in quotes a word all the same.
         if (p == from + 1 || (text.empty() && at(from + 1) == '~')) return false;
+        if (quote == '\'' && holds_index(string_view(text_ + from + 1, p - from - 1))) return false;
         put(from + 1, p);
         marked_.pass();
         ++p;
