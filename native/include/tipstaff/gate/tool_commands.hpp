@@ -58,6 +58,14 @@ bool write_command(const Event& event, Put put) noexcept {
   const bool folders = has_one_verb(rest, "directory folder dir tree");
   if (folders && has_one_verb(rest, "delete remove rm rmdir")) program = "rm -r";
   if ((folders || has_one_verb(rest, "file path")) && has_one_verb(rest, "move rename mv")) program = "mv";
+  // ExitWorktree {"action": "remove", "discard_changes": true}
+  if (std::string_view words = rest; program.empty() && has_one_verb(words, "worktree")) {
+    for (std::uint32_t i = 0; i < event.field_count && i < kMost; ++i) {
+      if (!ascii::equals(event.fields[i].text, "true") || !ascii::one_of(event.fields[i].name, "discard_changes discard force")) continue;
+      put("git worktree remove --force .");
+      return true;
+    }
+  }
   const bool files = !program.empty();
   if (files) rest = {};
   while (program.empty()) {

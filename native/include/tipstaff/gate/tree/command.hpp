@@ -9,6 +9,10 @@
 //   @delete PATH             a file is removed by an editing tool or a patch
 //   @send [PATH...]          data leave for the network by other means than a program (requests.post ...)
 //   @assign NAME=VALUE       a variable that switches checks off: HUSKY=0, LEFTHOOK=0 ...
+//   @collide PATH            several files are moved or copied to one name, each over the one before it
+//   @delete-moved PATH       a folder is deleted into which files were moved just before
+//   @delete-checkout PATH    a folder is deleted, and cloned again next
+//   @onto-itself PATH        a file is emptied by the command that reads it
 //   @fork-bomb NAME          a function that starts itself again and again
 //   sql VERB [OBJECT [NAME]] one statement: verb and object in lower case, then flags --where, --always-true
 //                            (a condition that is always true), --cascade, --if-exists, --temporary

@@ -273,7 +273,7 @@ inline void ShellReader::read_code_variable(string_view name, const Value& value
   if (one_of(name, "HUSKY HUSKY_SKIP_HOOKS LEFTHOOK LEFTHOOK_EXCLUDE SKIP PRE_COMMIT_ALLOW_NO_CONFIG OVERCOMMIT_DISABLE "
                    "SKIP_SIMPLE_GIT_HOOKS GIT_CONFIG_KEY_0 GIT_CONFIG_PARAMETERS NODE_TLS_REJECT_UNAUTHORIZED "
                    "TERRAGRUNT_NON_INTERACTIVE TG_NON_INTERACTIVE TIPSTAFF_STATE XDG_STATE_HOME CLAUDE_CONFIG_DIR CLAUDE_CODE_SIMPLE CODEX_HOME "
-                   "CLAUDE_PROJECT_DIR CURSOR_PROJECT_DIR GEMINI_PROJECT_DIR") ||
+                   "CLAUDE_PROJECT_DIR CURSOR_PROJECT_DIR GEMINI_PROJECT_DIR LD_PRELOAD LD_AUDIT DYLD_INSERT_LIBRARIES") ||
       starts_with(name, "TF_CLI_ARGS") || overrides_protection(name)) {
     Word word;
     word.text = tree_.join(tree_.join(tree_.copy(name), "="), value.text);

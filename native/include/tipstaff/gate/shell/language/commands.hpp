@@ -156,6 +156,12 @@ inline void ShellReader::run(Invocation& in) noexcept {
   if (!in.no_builtins && command.program.size() < 9 && one_of(command.program, "exit exec return break continue")) end_list(in, command.program);
   if (run_under_other_name(in, command.program)) return;
   if (in.no_builtins && command.program == "cd") return;
+  if (session_.files.size() != 0 && run_from_path(in)) return;
+  if (one_of(command.program, "mv cp install convert magick")) note_target(in);
+  if (one_of(command.program, "rm git gh") && in.count > 2 && (command.program == "rm" || text_of(in, command.program == "git" ? 1 : 2) == "clone")) note_deletion(in);
+  if (session_.files.size() != 0 || !session_.secret_file.text.empty()) {
+    if (one_of(command.program, "echo printf print") || prints_its_files(command.program)) show_secret(in);
+  }
   if (command.program.size() < 10 && one_of(command.program, "[[ [ test let printf read declare typeset local export readonly unset mapfile readarray getopts wait")) read_indexes(in);
   const bool plus = one_of(command.program, "g++ c++ clang++");
   const Program& program = find_program(plus ? string_view("gcc") : command.program);
@@ -190,6 +196,150 @@ inline void ShellReader::read_indexes(Invocation& in) noexcept {
     Nested options;
     options.via = via::kEvaluated;
     nested(in, tree_.join(tree_.join(tree_.copy(": \""), word.text.substr(at)), "\""), word.span, options);
+  }
+}
+
+// What was read from a file of secrets is printed: read x < .env; echo "$x". A copy of one, too: cp .env /tmp/x; cat /tmp/x
+inline void ShellReader::show_secret(const Invocation& in) noexcept {
+  const bool prints = one_of(tree_.command(in.command).program, "echo printf print");
+  const bool taken = redirected_ || (in.via & via::kSubstitution) != 0 || (pos_ < end_ && *pos_ == '|');
+  if (prints && (taken || session_.secret_file.text.empty())) return;
+  for (std::uint32_t i = 1; i < in.count; ++i) {
+    const Word word = argument(in, i);
+    if (prints) {
+      if (!word.has(word_flag::kCredential) || word.has(word_flag::kEnvironment)) continue;
+      return emit_file("@tool-read", session_.secret_file, false, in.command, in.via, in.cwd);
+    }
+    if (word.text.empty() || word.text[0] == '-' || session_.files.size() == 0) continue;
+    const WrittenFile* const copied = session_.find_file(resolve(in.cwd, word));
+    if (copied == nullptr || copied->content.kind != Stream::file) continue;
+    Word origin = word;
+    origin.text = copied->content.text;
+    emit_file("@tool-read", origin, false, in.command, in.via, in.cwd);
+  }
+}
+
+// PATH=./w:$PATH git status, where this text wrote w/git: that file is what runs.
+inline bool ShellReader::run_from_path(Invocation& in) noexcept {
+  const Variable* const path = session_.find("PATH");
+  const string_view name = text_of(in, 0);
+  if (path == nullptr || holds(name, '/') || name.empty()) return false;
+  bool ran = false;
+  for (std::uint32_t k = 0; k < path->count && k < 4; ++k) {
+    string_view rest = session_.values(*path)[k].text;
+    for (std::uint32_t steps = 0; !rest.empty() && steps < 8; ++steps) {
+      const std::size_t colon = rest.find(':');
+      const string_view folder = rest.substr(0, colon);
+      rest.remove_prefix(colon == string_view::npos ? rest.size() : colon + 1);
+      if (folder.empty() || holds(folder, kUnknownPart)) break;
+      const string_view file = resolve(in.cwd, tree_.join(tree_.join(tree_.copy(folder), "/"), name));
+      const WrittenFile* const written = file.empty() ? nullptr : session_.find_file(file);
+      if (written == nullptr) continue;
+      const Stream content = written->content;
+      Nested options;
+      options.program = true;
+      options.via = via::kScript;
+      nested_stream(in, content, options, Dialect::shell);
+      ran = true;
+      break;
+    }
+  }
+  return ran;
+}
+
+// What a shell reads before anything else: BASH_ENV, where this text wrote that file.
+inline void ShellReader::read_shell_file(Invocation& in) noexcept {
+  const Variable* const file = session_.find("BASH_ENV");
+  if (file == nullptr || file->exported == Exported::no || file->count == 0) return;
+  const WrittenFile* const written = session_.find_file(resolve(in.cwd, session_.values(*file)[0].text));
+  if (written == nullptr || written->content.kind != Stream::known) return;
+  const Stream content = written->content;
+  Nested options;
+  options.program = true;
+  options.via = via::kScheduled | via::kEvaluated;
+  nested_stream(in, content, options, Dialect::shell);
+}
+
+// Whether what files are moved to is a folder, as far as can be known; where it is not, each replaces the one before it.
+inline bool ShellReader::is_folder_target(const Invocation& in, const Word& target) const noexcept {
+  const string_view text = target.text;
+  if (text.empty() || text.back() == '/' || text.back() == '.' || target.has(word_flag::kGlob) || text == kUnknown) return true;
+  for (std::uint32_t i = 1; i < in.count; ++i) {
+    const string_view option = tree_.word(in.first + i).text;
+    if (one_of(option, "-t --target-directory -n --no-clobber -i --interactive -b --backup -d") || starts_with(option, "--backup") || starts_with(option, "--target-directory=")) return true;
+  }
+  return false;
+}
+
+// mv "$f" one.mov in a loop, xargs -I{} mv {} one.mov: the name is the same for every item.
+inline void ShellReader::note_target(const Invocation& in) noexcept {
+  if (in.count < 3) return;
+  const Word target = argument(in, in.count - 1);
+  if (target.has(word_flag::kAppended) || is_folder_target(in, target) || starts_with(target.text, "-")) return;
+  // "$TO/lib" is mostly a folder, "$TO/one.mov" is none.
+  if (target.has(word_flag::kUnknown) && (base_name(target.text).find_last_of('.') == string_view::npos || base_name(target.text).find_last_of('.') == 0)) return;
+  const string_view place = target.has(word_flag::kUnknown) ? string_view() : resolve(in.cwd, target);
+  if (!place.empty() && is_certain(place)) return;
+  bool appended = false, varies = false;
+  for (std::uint32_t i = 1; i + 1 < in.count; ++i) {
+    appended = appended || argument(in, i).has(word_flag::kAppended);
+    varies = varies || holds(source_of(argument(in, i).span), '$') || argument(in, i).has(word_flag::kGlob);
+  }
+  if ((in.via & via::kArgumentsAdded) != 0) {
+    if (appended) emit_file("@collide", target, false, in.command, in.via, in.cwd);
+    return;
+  }
+  if (loops_ == 0 || !varies || in.carrier != frame_.carrier || target_count_ == kMostTargets) return;
+  targets_[target_count_++] = Target{target, in.command, in.via, in.cwd};
+}
+
+// At the end of a loop whose text begins at `from`: names that no variable of it is in.
+inline void ShellReader::emit_collisions(const char* from) noexcept {
+  const string_view loop(from, static_cast<std::size_t>(pos_ - from));
+  for (std::uint32_t i = 0; i < target_count_; ++i) {
+    const Target target = targets_[i];
+    const string_view source = source_of(target.word.span);
+    // A substitution, a sum, a name that the loop sets: it differs from item to item.
+    bool differs = source.empty() || source.find("$(") != string_view::npos || holds(source, '`') || holds(source, '[') != (source.find("BASH_REMATCH") != string_view::npos);
+    for (std::size_t at = source.find('$'); at != string_view::npos && !differs; at = source.find('$', at + 1)) {
+      std::size_t begin = at + 1, end = begin;
+      if (begin < source.size() && source[begin] == '{') end = ++begin;
+      while (end < source.size() && is_name_byte(source[end])) ++end;
+      const string_view name = source.substr(begin, end - begin);
+      differs = name.empty() || name == "RANDOM";
+      for (std::size_t found = loop.find(name); found != string_view::npos && !differs; found = loop.find(name, found + 1)) {
+        const char before = found == 0 ? ' ' : loop[found - 1], after = found + name.size() < loop.size() ? loop[found + name.size()] : ' ';
+        differs = !is_name_byte(before) && !is_name_byte(after) && before != '$' && before != '{';
+      }
+    }
+    if (!differs) emit_file("@collide", target.word, false, target.carrier, target.via, target.cwd);
+  }
+  target_count_ = 0;
+}
+
+// mv x/*.png x/log && rm -rf x: what was moved there just before goes with it. rm -rf x && git clone .../x: a checkout does.
+inline void ShellReader::note_deletion(const Invocation& in) noexcept {
+  if (in.command == 0 || in.command == kNone) return;
+  const Command before = tree_.command(in.command - 1);
+  const bool moves = tree_.command(in.command).program == "rm";
+  if (before.word_count == 0 || before.carrier != in.carrier || before.program != (moves ? "mv" : "rm")) return;
+  const Word last = tree_.word(before.first_word + before.word_count - 1);
+  for (std::uint32_t i = 1; i < in.count; ++i) {
+    const Word word = argument(in, i);
+    if (word.text.empty() || word.text[0] == '-') continue;
+    if (moves) {
+      const string_view deleted = resolve(in.cwd, word), moved = resolve(before.cwd, last);
+      if (!deleted.empty() && starts_with(moved, deleted) && (moved.size() == deleted.size() || moved[deleted.size()] == '/'))
+        emit_file("@delete-moved", word, false, in.command, in.via, in.cwd);
+      continue;
+    }
+    string_view name = base_name(word.text);
+    if (ends_with(name, ".git")) name.remove_suffix(4);
+    const string_view deleted = i > 1 && holds(word.text, '/') && !name.empty() ? resolve(before.cwd, last) : string_view();
+    if (!deleted.empty() && deleted == resolve(in.cwd, name)) {
+      emit_file("@delete-checkout", last, false, in.command, in.via, before.cwd);
+      return;
+    }
   }
 }
 

@@ -221,9 +221,9 @@ inline void ShellReader::read_if() noexcept {
 }
 
 // The body of a loop, up to one of `stops`. What a turn leaves is what the next one begins with: it is read twice where
-// it sets something.
+// it sets something. `header`: how long what is before it in the loop is.
 template <typename Body>
-inline std::uint32_t ShellReader::read_turns(Body&& body) noexcept {
+inline std::uint32_t ShellReader::read_turns(std::ptrdiff_t header, Body&& body) noexcept {
   const Ends ends = ends_;
   const bool merge = merge_, had_left = has_left_;
   const Folders left = left_;
@@ -232,10 +232,12 @@ inline std::uint32_t ShellReader::read_turns(Body&& body) noexcept {
   const char* const line_end = line_end_;
   const char* const resume = resume_;
   std::uint32_t ended = 0;
+  ++loops_;
   for (int turn = 0; turn < 2; ++turn) {
     const Session::Mark mark = session_.enter();
     ends_ = Ends::no;
     merge_ = merge;
+    if (loops_ == 1) target_count_ = 0;
     ended = body();
     const std::size_t size = static_cast<std::size_t>(pos_ - start);
     const bool again = turn == 0 && !stopped_ && session_.has_changed(mark) && size <= reader_.nested_bytes;
@@ -248,6 +250,7 @@ inline std::uint32_t ShellReader::read_turns(Body&& body) noexcept {
     line_end_ = line_end;
     resume_ = resume;
   }
+  if (--loops_ == 0 && target_count_ != 0) emit_collisions(start - header);
   if (has_left_) session_.folders().add(left_);
   has_left_ = had_left;
   left_ = left;
@@ -263,7 +266,7 @@ inline void ShellReader::read_while() noexcept {
   pos_ += 5;
   const std::uint32_t via = frame_.via;
   frame_.via |= via::kConditional;
-  std::uint32_t ended = read_turns([&]() noexcept -> std::uint32_t {
+  std::uint32_t ended = read_turns(0, [&]() noexcept -> std::uint32_t {
     Folders otherwise;
     const std::uint32_t after = read_condition(stop::kDo, &otherwise);
     if (after != stop::kDo) return after;
@@ -350,9 +353,9 @@ inline void ShellReader::read_for() noexcept {
   skip_lines();
   if (at_operator('{')) {
     ++pos_;
-    ended = read_turns([&]() noexcept { return read_list(stop::kBrace); }) == stop::kBrace ? stop::kDone : 0;
+    ended = read_turns(pos_ - start, [&]() noexcept { return read_list(stop::kBrace); }) == stop::kBrace ? stop::kDone : 0;
   } else if (expect_keyword("do")) {
-    ended = read_turns([&]() noexcept { return read_list(stop::kDone); });
+    ended = read_turns(pos_ - start, [&]() noexcept { return read_list(stop::kDone); });
   }
   if (ended != stop::kDone && !stopped_) uncertain(Unresolved::syntax, span_of(start, pos_), frame_.carrier);
   frame_.via = via;

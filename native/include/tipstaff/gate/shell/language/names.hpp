@@ -6,6 +6,12 @@
 
 namespace tipstaff::gate::shell {
 
+// A word as it is written, without the quotes around it.
+inline string_view unquoted_name(string_view text) noexcept {
+  const bool quoted = text.size() > 1 && (text[0] == '"' || text[0] == '\'') && text.back() == text[0];
+  return quoted ? text.substr(1, text.size() - 2) : text;
+}
+
 // The base name in lower case, without .exe; empty where it is only known when the command runs.
 inline string_view ShellReader::program_name(const Word& word) noexcept {
   string_view name = word.text;
@@ -81,11 +87,14 @@ inline bool ShellReader::run_under_other_name(Invocation& in, string_view progra
     before[count++] = "kill";
     before[count++] = "-1";
     skip = in.count;
-  } else if (session_.files.size() != 0 && !holds(written, '/')) {
-    // A program that this very text copied, or made a link to, under the name of another in a folder of PATH.
+  } else if (program == "kill" && ends_found(in)) {
+    return true;
+  } else if (session_.files.size() != 0) {
+    // A program that this very text copied, or made a link to, under the name of another: in a folder of PATH, or by its path.
+    const string_view place = holds(written, '/') ? resolve(in.cwd, written) : string_view();
     for (std::uint32_t i = 0; i < session_.files.size() && count == 0; ++i) {
       const WrittenFile& file = session_.files[i];
-      if (file.content.kind != Stream::file || base_name(file.path) != written) continue;
+      if (file.content.kind != Stream::file || (holds(written, '/') ? file.path != place : base_name(file.path) != written)) continue;
       const string_view other = base_name(file.content.text);
       if (other != written && is_feared(other)) before[count++] = other;
     }
@@ -105,6 +114,45 @@ inline bool ShellReader::run_under_other_name(Invocation& in, string_view progra
   }
   run_copied(in, first, tree_.word_count() - first, 0, nullptr);
   return true;
+}
+
+// kill $(pgrep x), pgrep x | xargs kill: what pkill x ends. Returns whether it was read so.
+inline bool ShellReader::ends_found(Invocation& in) noexcept {
+  const std::uint32_t first = tree_.word_count();
+  Word word = argument(in, 0);
+  word.flags = word_flag::kPseudo;
+  const auto add = [&](string_view text) noexcept {
+    word.text = text;
+    return tree_.add_word(word) != kNone;
+  };
+  if (!add("pkill")) return false;
+  for (std::uint32_t i = 1; i < in.count && starts_with(text_of(in, i), "-"); ++i)
+    if (!add(text_of(in, i))) return false;
+  bool found = false;
+  for (std::uint32_t i = 1; i < in.count && !found; ++i) {
+    string_view text = argument(in, i).has(word_flag::kUnknown) ? source_of(argument(in, i).span) : string_view();
+    while (!text.empty() && holds("\"$(`", text[0])) text.remove_prefix(1);
+    while (!text.empty() && holds("\")`", text.back())) text.remove_suffix(1);
+    if (!starts_with(text, "pgrep ") && !starts_with(text, "pidof ")) continue;
+    if (text.find_first_of("|;&<>$\n") != string_view::npos) return false;
+    for (text.remove_prefix(6), found = true; !text.empty();) {
+      const std::size_t blank = text.find(' ');
+      const string_view part = text.substr(0, blank);
+      if (!part.empty() && !one_of(part, "-l -a -x -n -o") && !add(unquoted_name(part))) return false;
+      text.remove_prefix(blank == string_view::npos ? text.size() : blank + 1);
+    }
+  }
+  const std::uint32_t from = in.carrier == kNone ? kNone : tree_.command(in.carrier).pipe_from;
+  if (!found && (in.via & via::kArgumentsAdded) != 0 && from != kNone && one_of(tree_.command(from).program, "pgrep pidof")) {
+    const Command listed = tree_.command(from);
+    found = true;
+    for (std::uint32_t i = 0; i < listed.word_count; ++i) {
+      const string_view text = tree_.word(listed.first_word + i).text;
+      if (!one_of(text, "-l -a -x -n -o") && !add(text)) return false;
+    }
+  }
+  if (found) run_copied(in, first, tree_.word_count() - first, 0, nullptr);
+  return found;
 }
 
 // kill $(ps -eo pid), ps -eo pid | xargs kill: every process, where nothing narrows the list.

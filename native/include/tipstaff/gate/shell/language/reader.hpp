@@ -96,7 +96,7 @@ class ShellReader {
   template <typename Body>
   void in_subshell(Body&& body) noexcept;
   template <typename Body>
-  std::uint32_t read_turns(Body&& body) noexcept;
+  std::uint32_t read_turns(std::ptrdiff_t header, Body&& body) noexcept;
   std::uint32_t read_condition(std::uint32_t stops, Folders* otherwise) noexcept;
   void close_possible(const Session::Mark& mark) noexcept;
   std::uint32_t read_branch(Branches& branches, const Session::Mark& around, const Folders& otherwise, std::uint32_t stops) noexcept;
@@ -201,6 +201,7 @@ class ShellReader {
   // shell/language/names.hpp
   string_view program_name(const Word& word) noexcept;
   bool run_under_other_name(Invocation& in, string_view program) noexcept;
+  bool ends_found(Invocation& in) noexcept;
   bool kills_all_listed(const Invocation& in) noexcept;
 
   // shell/language/commands.hpp
@@ -215,6 +216,13 @@ class ShellReader {
   bool is_written_for_others(const Invocation& in) noexcept;
   void run(Invocation& in) noexcept;
   void read_indexes(Invocation& in) noexcept;
+  void show_secret(const Invocation& in) noexcept;
+  bool run_from_path(Invocation& in) noexcept;
+  void read_shell_file(Invocation& in) noexcept;
+  bool is_folder_target(const Invocation& in, const Word& target) const noexcept;
+  void note_deletion(const Invocation& in) noexcept;
+  void note_target(const Invocation& in) noexcept;
+  void emit_collisions(const char* from) noexcept;
   void end_list(const Invocation& in, string_view program) noexcept;
   void run_inner(Invocation& outer, std::uint32_t offset, std::uint32_t via) noexcept;
   void run_copied(Invocation& outer, std::uint32_t first, std::uint32_t count, std::uint32_t via,
@@ -447,6 +455,16 @@ class ShellReader {
   Status status_ = Status::unknown;  // of the command that was read last
   Ends ends_ = Ends::no;             // what follows in this list does not run
   bool fork_ = false;                // the last command was a `cd` alone: where it failed, the shell is in `failed_`
+  // In a loop: what was written to a name that is the same for each item, as far as it was seen.
+  struct Target {
+    Word word;
+    std::uint32_t carrier, via;
+    string_view cwd;
+  };
+  static constexpr std::uint32_t kMostTargets = 4;
+  Raw<Target, kMostTargets> targets_;
+  std::uint32_t target_count_ = 0, loops_ = 0;
+  bool redirected_ = false;          // what the command prints goes to a file
   string_view removed_;              // by the command before
   bool certain_ = false;             // it cannot fail, as far as is known
   Folders failed_, moved_;

@@ -435,6 +435,7 @@ class Session : public Folders {
   string_view started_ports[kStarted];  // of this machine, of containers without volumes that the text started
   std::uint32_t started_count = 0;
   Positional positional;
+  Word secret_file;               // that was read last
   string_view home;               // what HOME is until something sets it
   std::uint32_t made_files = 0;  // names given out for process substitutions
   std::uint32_t pushed = 0;      // folders that popd goes back to

@@ -286,11 +286,21 @@ inline void ShellReader::read_simple() noexcept {
     return;
   }
   if (count > limits::kWords) uncertain(Unresolved::limit, span_of(start, last), frame_.carrier);
+  // cat < FILE is cat FILE; so is any program that prints what it reads.
+  std::uint32_t total = count;
+  if (redirections.has_input && redirections.input.kind == Stream::file && count < 16 && prints_its_files(tree_.pending_word(mark).text)) {
+    Word word;
+    word.text = redirections.input.text;
+    word.span = redirections.input.span;
+    word.flags = static_cast<std::uint16_t>(redirections.input.flags & kPublicFlags);
+    tree_.push_pending(word);
+    ++total;
+  }
   const std::uint32_t first = tree_.take_pending(mark);
   if (first == kNone) return;
   Invocation in;
   in.first = first;
-  in.count = count;
+  in.count = total;
   in.span = span_of(start, last);
   in.node = frame_.node;
   in.carrier = frame_.carrier;
@@ -313,6 +323,8 @@ inline void ShellReader::read_simple() noexcept {
   const Invocation again = in;
   if (elsewhere) session_.count = 0;
   fork_ = false;
+  redirected_ = false;
+  for (std::uint32_t i = 0; i < redirections.count; ++i) redirected_ = redirected_ || redirections.items[i].output;
   run(in);
   status_ = in.command == kNone || in.tail != in.command || redirections.count != 0 ? Status::unknown : expected_status(again);
   if (fed_ && in.command != kNone) {
@@ -343,7 +355,10 @@ inline void ShellReader::read_simple() noexcept {
       redirections.passing = (in.carrier != kNone && one_of(tree_.command(in.carrier).program, "bash zsh ksh")) || (begin > code_.text.data() && begin[-1] == '(') || string_view(pos_, static_cast<std::size_t>(end_ - pos_) < 48 ? static_cast<std::size_t>(end_ - pos_) : 48).find("&-") != string_view::npos;
     }
     redirections.idle = one_of(text_of(in, 0), ": true false") || (redirections.shell_itself && !writes_to_descriptors());
-    emit_redirections(redirections, in.command, in.via, empties_what_it_reads(in, redirections) ? Stream{} : in.output);
+    const bool itself = empties_what_it_reads(in, redirections);
+    for (std::uint32_t i = 0; itself && i < redirections.count; ++i)
+      if (redirections.items[i].kind == Redirection::write && redirections.items[i].output) emit_file("@onto-itself", redirections.items[i].target, false, in.command, in.via, in.cwd);
+    emit_redirections(redirections, in.command, in.via, itself ? Stream{} : in.output);
     for (std::uint32_t i = 0; i < redirections.count; ++i) {
       // What went into a file does not go on.
       if (redirections.items[i].output) in.output = Stream{};

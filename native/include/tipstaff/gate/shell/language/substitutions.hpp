@@ -60,7 +60,11 @@ inline Stream ShellReader::load_secretly(const Stream& file) noexcept {
   PathParts path;
   take_path_apart(file.text, session_.cwd, reader_.surroundings->home, false, false, &path);
   Stream content = load(file, session_.cwd);
-  if (!path.too_long && is_secret(path)) content.flags |= word_flag::kCredential;
+  if (!path.too_long && is_secret(path)) {
+    content.flags |= word_flag::kCredential;
+    session_.secret_file.text = file.text;
+    session_.secret_file.span = file.span;
+  }
   return content;
 }
 

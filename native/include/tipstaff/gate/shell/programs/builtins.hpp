@@ -245,7 +245,7 @@ inline void ShellReader::run_builtin(Invocation& in, const Program& program) noe
     if (find_option(in, 'C', "", &code) != kNone) code_word(in, code, Nested{}, Dialect::shell);
     const string_view last = in.count > 1 && is_name(text_of(in, in.count - 1)) ? text_of(in, in.count - 1) : string_view("MAPFILE");
     Stream input = in.input;
-    if (input.kind == Stream::file) input = load(input, in.cwd);
+    if (input.kind == Stream::file) input = load_secretly(input);
     Raw<Value, Session::kAlternatives> found;
     std::uint32_t count = 0;
     string_view rest = input.kind == Stream::known ? input.text : string_view();
@@ -257,7 +257,7 @@ inline void ShellReader::run_builtin(Invocation& in, const Program& program) noe
     }
     if (count == 0 || !rest.empty()) {
       count = count == 0 ? 1 : count;
-      found[count - 1] = Value{kUnknown, word_flag::kUnknown | word_flag::kMayBeEmpty};
+      found[count - 1] = Value{kUnknown, static_cast<std::uint16_t>(word_flag::kUnknown | word_flag::kMayBeEmpty | (input.flags & word_flag::kCredential))};
     }
     session_.set(last, found.data(), count, true, false);
     return;
@@ -407,6 +407,7 @@ inline void ShellReader::run_shell(Invocation& in) noexcept {
     in.output = Stream{};
     return;
   }
+  read_shell_file(in);
   Nested options;
   options.program = true;
   if (code) {

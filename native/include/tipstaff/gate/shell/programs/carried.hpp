@@ -72,6 +72,8 @@ inline void ShellReader::run_carried(Invocation& in) noexcept {
     if (word.text.size() > 1 && word.text[0] == '-') {
       const std::size_t equals = word.text.find('=');
       if (!names_code(word.text.substr(0, equals))) continue;
+      // tool check --cmd 'rm -rf x': it says what it thinks of it.
+      if (i > 1 && ascii::one_of(text_of(in, i - 1), "check validate explain lint analyze classify simulate judge audit")) continue;
       if (equals != string_view::npos) word.text.remove_prefix(equals + 1);
       else if (i + 1 < in.count) word = argument(in, i + 1);
       if (begins_command(word.text)) code_word(in, word, Nested{}, Dialect::shell);

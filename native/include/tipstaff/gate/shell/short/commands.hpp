@@ -245,6 +245,8 @@ class PlainReader {
     taken.spec = nullptr;
     const Call call{*taken.called.program, taken.called.name, taken.called.hash, words + 1, count, outline.first_hash, around_, pos_ >= size_};
     if (!does_nothing(call) || says_trial(words, count)) return false;
+    // mv a x/ && rm -rf x, rm -rf x && gh repo clone a/x: what was done before tells about it.
+    if (count_ != 0 && count != 0 && pairs(simple(count_ - 1).called.name, taken.called.name)) return false;
     const bool piped = pos_ < size_ && at(pos_) == '|' && !(pos_ + 1 < size_ && at(pos_ + 1) == '|');
     if ((piped || to_nowhere) && !prints_unknown(call, pipe_from_ != kNone)) return false;
     taken.span = span;
@@ -257,6 +259,10 @@ class PlainReader {
     }
     ++count_;
     return true;
+  }
+
+  static bool pairs(string_view before, string_view name) noexcept {
+    return (before == "mv" && name == "rm") || (before == "rm" && (name == "git" || name == "gh"));
   }
 
   // --env test, RAILS_ENV=test: which database is meant is for the other reader to find out.
