@@ -101,9 +101,22 @@ class MadeThings {
         return false;
       constexpr std::uint32_t kElsewhere = via::kRemote | via::kContainer;
       if (!one_of(maker.program, pair.makers) || (maker.via & via::kDefinition) != 0 || (maker.via & kElsewhere) != (asked_.via & kElsewhere)) continue;
-      if (name == nullptr ? same_before(maker, pair) : names(maker, pair, *name)) return true;
+      if ((name == nullptr ? same_before(maker, pair) : names(maker, pair, *name)) && must_have_succeeded(maker, i)) return true;
     }
     return false;
+  }
+  // Making what is there fails, and then it was not made here: docker run --name db pg || true; docker rm -f db. A branch is
+  // only asked about where the text does not go on without it: git branch x; git branch -D x.
+  bool must_have_succeeded(const Command& maker, std::uint32_t index) const noexcept {
+    if (index > index_ || maker.span.end > text_.size() || maker.span.end > asked_.span.start) return true;
+    std::size_t at = maker.span.end;
+    while (at < text_.size() && (ascii::is_blank(text_[at]) || ascii::is_digit(text_[at]) || text_[at] == '>' || text_[at] == '&' || text_[at] == '"')) {
+      if (text_[at] == '&' && (at == 0 || text_[at - 1] != '>')) break;
+      ++at;
+    }
+    const string_view next = text_.substr(at, 2);
+    if (next == "||") return false;
+    return !(maker.program == "git" && is_one(tree_.arguments(maker)[0].text, "branch") && !next.empty() && next[0] == ';');
   }
   bool names(const Command& maker, const Pair& pair, const Word& name) const noexcept {
     std::uint32_t at = after_verb(maker, pair.makes);
