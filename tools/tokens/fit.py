@@ -22,7 +22,7 @@ import numpy as np
 from tools.tokens.documents import Document, documents
 from tools.tokens.monotone import additions, nearest
 from tools.tokens.prose import FIT, Prose
-from tools.tokens.scripts import common_words, write_scripts
+from tools.tokens.scripts import common_words, update_weights, write_scripts
 from tools.tokens.sources import TextSource, digest, fetch_all, read_sources, write_sources
 from tools.tokens.vocabularies import vocabularies
 
@@ -31,7 +31,6 @@ from tipstaff.kernels import token_features
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-WEIGHTS: Final = Path(__file__).resolve().parents[2] / "python" / "tipstaff" / "context" / "tokens" / "token_weights.py"
 CATEGORIES: Final = ("code", "prose", "json", "cjk", "cyrillic")
 _ALSO: Final = {
     "cjk": ("chinese", "chinese_traditional", "japanese", "korean"),
@@ -148,21 +147,12 @@ def _pinned(source: TextSource, path: Path) -> TextSource:
 def _write(
     weights: dict[str, NDArray[np.float64]], figures: dict[str, dict[str, tuple[float, float, float, float]]]
 ) -> None:
-    lines = [
-        '"""Weights of the token estimator: written by ``python -m tools.tokens.fit``, not by hand.',
-        "",
-        "Errors on packages that the fit has not seen (mean of the relative error; bias of the sum):",
-        "",
-    ]
-    for name, kinds in figures.items():
-        parts = [f"{kind} {mean:.1%} ({bias:+.1%})" for kind, (mean, _, _, bias) in kinds.items()]
-        lines += [f"- {name}: " + ", ".join(parts[:3]) + ",", "  " + ", ".join(parts[3:])]
-    lines += ['"""', "", "from __future__ import annotations", "", "from typing import Final", ""]
-    lines += ["TOKEN_WEIGHTS: Final[dict[str, tuple[float, ...]]] = {"]
-    for name, values in weights.items():
-        lines += [f'    "{name}": (', *(f"        {value:.6g}," for value in values), "    ),"]
-    lines += ["}", ""]
-    WEIGHTS.write_text("\n".join(lines), encoding="utf-8")
+    errors = {
+        name: {kind: [round(mean, 4), round(bias, 4)] for kind, (mean, _, _, bias) in kinds.items()}
+        for name, kinds in figures.items()
+    }
+    rounded = {name: [float(f"{value:.6g}") for value in values] for name, values in weights.items()}
+    update_weights(errors=errors, token_weights=rounded)
 
 
 if __name__ == "__main__":

@@ -6,8 +6,8 @@ measured on the third, and on each of the two by weights that were fitted to the
 
 from __future__ import annotations
 
+import json
 import re
-import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -22,7 +22,7 @@ from tipstaff.kernels import token_features
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-TARGET: Final = Path(__file__).resolve().parents[2] / "python" / "tipstaff" / "context" / "tokens" / "script_weights.py"
+TARGET: Final = Path(__file__).resolve().parents[2] / "python" / "tipstaff" / "context" / "tokens" / "weights.json"
 SCRIPTS: Final = {
     "latin_extended": ("vietnamese",),
     "greek": ("greek",),
@@ -195,30 +195,15 @@ def _write(
     words: dict[str, tuple[str, ...]],
     errors: dict[str, float],
 ) -> None:
-    listed = ", ".join(f"{name} {error:.0%}" for name, error in errors.items())
-    lines = [
-        '"""Weights of scripts and factors of languages: written by ``python -m tools.tokens.fit``, not by hand.',
-        "",
-        "Of a script: tokens a letter, tokens a run of letters, and tokens a letter of a run beyond the fourth and the",
-        "eighth; all are 0 or more, so that more letters never cost less. Mean error over the scripts, on prose that",
-        f"the fit has not seen: {listed}.",
-        '"""',
-        "",
-        "from __future__ import annotations",
-        "",
-        "from typing import Final",
-        "",
-        "SCRIPT_WEIGHTS: Final[dict[str, dict[str, tuple[float, float, float, float]]]] = {",
-    ]
-    for name, some in scripts.items():
-        lines += [f'    "{name}": {{', *(f'        "{script}": {values},' for script, values in some.items()), "    },"]
-    lines += ["}", "", "LANGUAGE_WORDS: Final[dict[str, str]] = {"]
-    for name, some_words in words.items():
-        parts = textwrap.wrap(" ".join(some_words), 100, drop_whitespace=False, break_long_words=False)
-        lines += [f'    "{name}": (', *(f'        "{part}"' for part in parts), "    ),"]
-    lines += ["}", '"""Frequent words by which a language in Latin letters is known."""', ""]
-    lines += ["LANGUAGE_FACTORS: Final[dict[str, dict[str, float]]] = {"]
-    for name, of_language in factors.items():
-        lines += [f'    "{name}": {{', *(f'        "{key}": {value},' for key, value in of_language.items()), "    },"]
-    lines += ["}", '"""What its prose takes over what English prose of the same letters would."""', ""]
-    TARGET.write_text("\n".join(lines), encoding="utf-8")
+    update_weights(
+        script_weights=scripts,
+        language_words={name: " ".join(some) for name, some in words.items()},
+        language_factors=factors,
+        script_errors={name: round(error, 2) for name, error in errors.items()},
+    )
+
+
+def update_weights(**parts: object) -> None:
+    """Put parts into the file of the weights."""
+    data: dict[str, object] = json.loads(TARGET.read_text(encoding="utf-8"))
+    TARGET.write_text(json.dumps(data | parts, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")

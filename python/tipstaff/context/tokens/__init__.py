@@ -1,5 +1,5 @@
 """Texts, messages and tools in, numbers of tokens out.
 
 Read `counting` (texts, messages, tools), `request_tokens` (whole requests, counted once), `estimator` (the fitted
-estimate), `token_weights` (its weights), `media` (images and documents).
+estimate), `weights` (its weights), `media` (images and documents).
 """

@@ -1,8 +1,7 @@
 """An estimate of tokens that knows scripts, languages, words and code, fitted to vocabularies: sums of 55 counts.
 
-What is counted is in ``tokens/features.hpp`` (native); the weights and their errors on unseen texts are in
-:mod:`tipstaff.context.tokens.token_weights` and :mod:`tipstaff.context.tokens.script_weights`, which ``tools/tokens``
-writes. What follows a text never makes it cheaper, in any script.
+What is counted is in ``tokens/features.hpp`` (native); the weights and their errors on
+unseen texts are in :mod:`tipstaff.context.tokens.weights`. What follows a text never makes it cheaper, in any script.
 """
 
 from __future__ import annotations
@@ -14,8 +13,7 @@ from functools import lru_cache
 from typing import Final
 
 from tipstaff.context.tokens.script_ranges import SCRIPT_RANGES
-from tipstaff.context.tokens.script_weights import LANGUAGE_FACTORS, LANGUAGE_WORDS, SCRIPT_WEIGHTS
-from tipstaff.context.tokens.token_weights import TOKEN_WEIGHTS
+from tipstaff.context.tokens.weights import LANGUAGE_FACTORS, LANGUAGE_WORDS, SCRIPT_WEIGHTS, TOKEN_WEIGHTS
 from tipstaff.errors import ConfigError
 from tipstaff.kernels import weigh_tokens
 
