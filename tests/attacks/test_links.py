@@ -12,7 +12,7 @@ from tipstaff.context.candidates.store import CandidateStore
 from tipstaff.context.inspecting.snapshot import ContextSnapshot
 from tipstaff.context.inspecting.snapshot_folder import SnapshotFolder
 from tipstaff.context.sources.auto_memory import AutoMemory
-from tipstaff.errors import SourceError, SourceNotFoundError, StoreDamagedError, StoreWriteError
+from tipstaff.errors import SourceError, SourceNotFoundError, StoreError, StoreWriteError
 from tipstaff.guidance.project import open_project
 from tipstaff.guidance.reading.sources import read_repository
 from tipstaff.runs.ledger.ledger import Ledger
@@ -125,7 +125,7 @@ def test_files_beside_candidates(victim: Victim, outside: Path, ending: str) -> 
     path = folder / f"ledger.db{ending}"
     path.unlink(missing_ok=True)
     path.symlink_to(outside / "target")
-    with contextlib.suppress(StoreWriteError, StoreDamagedError):
+    with contextlib.suppress(StoreWriteError, StoreError):
         CandidateStore(folder).close()
     assert contents(outside) == {"target": b"mine\n"}
 

@@ -68,7 +68,10 @@ class Ledger:
     def __init__(
         self, url: str = DEFAULT_URL, *, key: bytes | None = None, durable: bool = True, create: bool = True
     ) -> None:
-        self.database = Database(url, durable=durable, create=create)
+        try:
+            self.database = Database(url, durable=durable, create=create)
+        except SourceNotFoundError as error:
+            raise SourceNotFoundError(str(error).replace("no database", f"no ledger{_MAKERS}")) from None
         self._key = chain.ledger_key(key)
         self.writer = ChainWriter(self.database, self._key)
         try:
