@@ -26,7 +26,7 @@ help:
 	@echo "make eval       how well rules are found, by every contender; table, JSON and plot in build/eval"
 	@echo "make train      the embedding's table again from its sources, compared with the one in the package"
 	@echo "make profile    start-up and hot-path profiles, in profiling/out"
-	@echo "make hosts      the real programs of agent hosts (npm, namespaces, about 20 minutes); writes the table of docs/hosts.md"
+	@echo "make hosts      the real programs of agent hosts (npm, namespaces, about 20 minutes); writes the table of docs/reference/hosts.md"
 	@echo "make sanitize   address and undefined-behaviour build of the native code, with its tests"
 	@echo "make fuzz       every fuzz target for FUZZ_SECONDS, under the same sanitizers"
 	@echo "make check-builds   the hook program by other compilers and options; make check-aarch64: the native tests, emulated"

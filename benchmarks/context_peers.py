@@ -3,9 +3,9 @@
 One recorded session (`tests.context.session.scripts`: calls with results, errors, nine planted facts, six constraints
 of the user's) is replayed in the shape of Chat Completions. At each call a contender is given the whole conversation
 and returns what it would send. All are judged alike: by a counter of the provider's own, and by rules of the API that
-know nothing of the contenders. ``--write`` puts the table into ``docs/context.md``. No model is asked: where a peer
-asks one for a summary it is given the first and last 2,000 characters of what it wants summarized; a model keeps other
-words.
+know nothing of the contenders. ``--write`` puts the table into ``docs/reference/context.md``. No model is asked: where
+a peer asks one for a summary it is given the first and last 2,000 characters of what it wants summarized; a model keeps
+other words.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tests.context.session.scripts import CHAT_TOOLS, CONSTRAINTS, FACTS, Turn, 
 
 from tipstaff.context import ContextSession
 
-PAGE: Final = Path(__file__).resolve().parents[1] / "docs" / "context.md"
+PAGE: Final = Path(__file__).resolve().parents[1] / "docs" / "reference" / "context.md"
 BEGIN, END = "<!-- peers: benchmarks.context_peers -->", "<!-- /peers -->"
 WINDOW: Final = 60_000
 MAX_OUTPUT: Final = 8_000
@@ -302,7 +302,7 @@ def table(results: Sequence[Result], calls: int, changed: set[str]) -> list[str]
 def main() -> None:
     """Measure and print; with ``--write``, put the table into the docs."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="put the table into docs/context.md")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/reference/context.md")
     write = parser.parse_args().write
     turns = script(1, TURNS)
     calls, changed = conversation(turns), changed_files(turns)

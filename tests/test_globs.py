@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from wcmatch import glob as library
 
@@ -198,7 +198,6 @@ SEGMENTS = st.one_of(st.just("**"), st.text("ab*?.", min_size=1, max_size=4).fil
 GLOBS = st.lists(SEGMENTS, min_size=2, max_size=5).map("/".join)
 
 
-@settings(deadline=None)
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_never_raises(glob: str, path: str) -> None:
     matches(glob, path)
@@ -207,34 +206,29 @@ def test_never_raises(glob: str, path: str) -> None:
     assert is_valid(glob) is None or not matches(glob, path)
 
 
-@settings(deadline=None)
 @given(st.text("ab*?[]{},!/\\.-", max_size=40), st.text("ab/.", max_size=40))
 def test_never_raises_on_what_looks_like_a_glob(glob: str, path: str) -> None:
     assert isinstance(matches(glob, path), bool)
     assert scopes_may_overlap((glob,), ("a/**",)) is scopes_may_overlap(("a/**",), (glob,))
 
 
-@settings(deadline=None)
 @given(GLOBS, PATHS)
 def test_any_depth_covers_what_the_glob_itself_covers(glob: str, path: str) -> None:
     assert not matches(glob, path) or matches(f"**/{glob}", path)
     assert not matches(glob, path) or matches(f"**/{glob}", f"b/{path}")
 
 
-@settings(deadline=None)
 @given(GLOBS, PATHS)
 def test_negation_is_the_opposite(glob: str, path: str) -> None:
     assert matches(f"!{glob}", path) is not matches(glob, path)
 
 
-@settings(deadline=None)
 @given(GLOBS, GLOBS, PATHS)
 def test_globs_that_share_a_path_overlap(left: str, right: str, path: str) -> None:
     if matches(left, path) and matches(right, path):
         assert scopes_may_overlap((left,), (right,))
 
 
-@settings(deadline=None)
 @given(GLOBS.filter(lambda glob: not glob.endswith("**") and set(glob.rsplit("/", 1)[-1]) & {"*", "?"}), PATHS)
 def test_agrees_with_a_library_on_what_both_know(glob: str, path: str) -> None:
     flags = library.GLOBSTAR | library.DOTGLOB | library.FORCEUNIX

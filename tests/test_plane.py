@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.runs.made import KEY
@@ -221,7 +221,6 @@ STEPS = st.lists(
 )  # fmt: skip
 
 
-@settings(max_examples=40, deadline=None)
 @given(steps=STEPS)
 def test_a_run_that_was_suspended_finishes_as_one_that_was_not(steps: list[tuple[str, str]]) -> None:
     finished: list[Any] = []

@@ -13,6 +13,8 @@ from tipstaff.store.replacing import replaced_file
 PAGE: Final = Path(__file__).resolve().parents[1] / "docs" / "covered-tools.md"
 _HEAD: Final = """# Covered tools
 
+You want to know whether a tool is covered: find it below, or try `tipstaff gate 'TOOL ...'`.
+
 Written from the packs by `python -m tools.write_covered_tools`. A tool is covered where a rule names it; each rule has
 samples that it must hold and samples that it must not. Programs that no rule names are judged by their words alone:
 `acmectl clusters delete prod` is asked about. What merely runs another command (`sudo`, `ssh`, `docker exec`,

@@ -38,6 +38,8 @@ SHOWN_CHARS = 400
 
 HEAD = """# Diagnostics
 
+You want to know what a code means and how to put it right: find it below.
+
 What `tipstaff lint` reports. A code never changes its meaning. `--select TS5` reports the codes that begin so alone,
 `--ignore TS503` leaves one out. Errors and warnings make the command exit with 1; infos do not.
 

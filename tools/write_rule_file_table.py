@@ -1,4 +1,4 @@
-"""Writes the table of rule-file formats into ``docs/rule-files.md``; a test holds that it is current.
+"""Writes the table of rule-file formats into ``docs/reference/rule-files.md``; a test holds that it is current.
 
 python -m tools.write_rule_file_table
 """
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tipstaff.guidance.reading.rule_files import FOLDER, FORMATS, GLOBS, ROOT, USER, Format
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "rule-files.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "rule-files.md"
 BEGIN, END = "<!-- formats -->\n", "<!-- /formats -->\n"
 SCOPES = {
     FOLDER: "its folder; the root's everywhere",

@@ -359,6 +359,8 @@ int main(int count, char** arguments) {
     }
   }
   if (environment("TIPSTAFF_UNATTENDED") == "1") options.unattended = true;
+  // Copilot runs Claude Code's registrations as well: the event says which of the two it is.
+  if (options.host == Host::claude && environment("COPILOT_CLI") == "1") options.host = Host::unknown;
 
   event.fields = reinterpret_cast<gate::Field*>(field_memory);
   late::note_first_process();

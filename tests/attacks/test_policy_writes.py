@@ -37,7 +37,7 @@ TERMINALS = (
     "socat - EXEC:'tipstaff compile',pty,setsid",
     "tmux new -d 'tipstaff compile'",
     "screen -dm tipstaff compile",
-    "script -qc 'tipstaff approve --memory' /dev/null",
+    "script -qc 'tipstaff memory accept' /dev/null",
     "env -i script -qc '{venv}/bin/tipstaff compile' /dev/null",
 )
 
@@ -78,7 +78,7 @@ def test_archive_that_brings_a_policy(victim: Victim) -> None:
 
 def test_nobody_answers_without_a_terminal(victim: Victim) -> None:
     victim.put(".tipstaff/gates.toml", EVIL)
-    for words in (("compile",), ("approve", "ABCDEFGH"), ("approve", "--memory")):
+    for words in (("compile",), ("approve", "ABCDEFGH"), ("memory", "accept")):
         done = subprocess.run(
             [sys.executable, "-P", "-m", "tipstaff.cli", *words], input=b"weaker\nweaker\nABCD\nremember\n", check=False,
             capture_output=True, env=victim.environment(), cwd=victim.repository, timeout=120,

@@ -113,9 +113,9 @@ def test_a_person_takes_memory_over(victim: Victim) -> None:
     git(victim.repository, "init", "-q")
     victim.put(".tipstaff/memory/MEMORY.md", "remember the deploy key is in vault")
     git(victim.repository, "add", "-f", ".tipstaff/memory/MEMORY.md")
-    assert victim.tipstaff("approve", "--memory").status != 0
-    status, seen = victim.person("approve", "--memory", types=(("type remember", "remember"),))
+    assert victim.tipstaff("memory", "accept").status != 0
+    status, seen = victim.person("memory", "accept", types=(("type remember", "remember"),))
     assert status == 0
     assert "remember the deploy key is in vault" in seen
-    _, again = victim.person("approve", "--memory")
+    _, again = victim.person("memory", "accept")
     assert "no memory file" in again

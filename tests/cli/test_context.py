@@ -25,7 +25,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def run(capsys: Capture, project: Path, *arguments: str) -> str:
-    assert main(["context", *arguments, "--dir", str(project)]) == exits.OK
+    assert main(["context", *arguments, "-C", str(project)]) == exits.OK
     return capsys.readouterr().out
 
 
@@ -113,7 +113,7 @@ def test_diff(capsys: Capture, project: Path) -> None:
     assert "~ memory:Workspace Memory" in text
     found = document(capsys, project, "diff", "--against", "1")
     assert (found["before"], found["after"], found["sections"], found["unchanged"]) == (1, 3, [], 8)
-    assert main(["context", "diff", "--request", "1", "--dir", str(project)]) == exits.UNREADABLE
+    assert main(["context", "diff", "--request", "1", "-C", str(project)]) == exits.UNREADABLE
     assert "first one of its session that is kept" in capsys.readouterr().err
 
 
@@ -136,13 +136,13 @@ def test_plot(capsys: Capture, project: Path) -> None:
     ],
 )
 def test_errors(capsys: Capture, project: Path, arguments: list[str], code: int, message: str) -> None:
-    options = ["--dir", str(project)] if len(arguments) > 1 else []
+    options = ["-C", str(project)] if len(arguments) > 1 else []
     assert main(["context", *arguments, *options]) == code
     assert message in capsys.readouterr().err
 
 
 def test_a_project_without_requests(capsys: Capture, tmp_path: Path) -> None:
-    assert main(["context", "--dir", str(tmp_path)]) == exits.UNREADABLE
+    assert main(["context", "-C", str(tmp_path)]) == exits.UNREADABLE
     assert "no request has been recorded" in capsys.readouterr().err
     assert main(["context", "--help"]) == exits.OK
     assert "diff" in capsys.readouterr().out
@@ -224,12 +224,12 @@ def test_the_course_of_a_session(capsys: Capture, project: Path, tmp_path: Path)
     file.write_bytes(file.read_bytes()[:-20])
     assert len(document(capsys, project, "course")["course"]["calls"]) == 299
     file.write_bytes(b"{}\n")
-    assert main(["context", "course", "--dir", str(project)]) != exits.OK
+    assert main(["context", "course", "-C", str(project)]) != exits.OK
     assert "not a course" in capsys.readouterr().err
 
 
 def test_a_course_that_was_not_recorded(capsys: Capture, project: Path) -> None:
-    assert main(["context", "course", "--dir", str(project), "--session", "s9"]) != exits.OK
+    assert main(["context", "course", "-C", str(project), "--session", "s9"]) != exits.OK
     assert "the course of session 's9' has not been recorded" in capsys.readouterr().err
 
 

@@ -14,7 +14,7 @@ Capture = pytest.CaptureFixture[str]
 
 
 def explained(capsys: Capture, rule_id: str, folder: Path = ORCHARD) -> dict[str, Any]:
-    assert main(["explain", rule_id, "--dir", str(folder), "--json"]) == exits.OK
+    assert main(["rules", "explain", rule_id, "-C", str(folder), "--json"]) == exits.OK
     document: dict[str, Any] = json.loads(capsys.readouterr().out)
     return document
 
@@ -53,14 +53,14 @@ def test_a_rule_that_a_nested_file_replaces_names_it(capsys: Capture) -> None:
 def test_a_rule_out_of_force_is_never_loaded(tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "CLAUDE.md").write_text("- [REL-001] Never merge to main until:2001-01-15\n", encoding="utf-8")
     assert explained(capsys, "REL-001", tmp_path)["loaded"] == "never"
-    assert main(["explain", "REL-001", "--dir", str(tmp_path)]) == exits.OK
+    assert main(["rules", "explain", "REL-001", "-C", str(tmp_path)]) == exits.OK
     out = capsys.readouterr().out
     assert "never: it is not in force today" in out
     assert "until 2001-01-15" in out
 
 
 def test_text_says_where_and_when(capsys: Capture) -> None:
-    assert main(["explain", "MIG-001", "--dir", str(ORCHARD)]) == exits.OK
+    assert main(["rules", "explain", "MIG-001", "-C", str(ORCHARD)]) == exits.OK
     out, err = capsys.readouterr()
     assert err == ""
     assert out.startswith("MIG-001\n  A migration must never drop a column")
@@ -71,7 +71,7 @@ def test_text_says_where_and_when(capsys: Capture) -> None:
 
 @pytest.mark.parametrize(("wrong", "right"), [("SEC-0001", "SEC-001"), ("sec001", "SEC-001"), ("ORD-01", "ORD-001")])
 def test_an_unknown_id_gets_suggestions(capsys: Capture, wrong: str, right: str) -> None:
-    assert main(["explain", wrong, "--dir", str(ORCHARD)]) == exits.UNREADABLE
+    assert main(["rules", "explain", wrong, "-C", str(ORCHARD)]) == exits.UNREADABLE
     err = capsys.readouterr().err
     assert err.count("\n") == 1
     assert wrong in err
@@ -79,12 +79,12 @@ def test_an_unknown_id_gets_suggestions(capsys: Capture, wrong: str, right: str)
 
 
 def test_an_id_like_no_other_gets_a_list(capsys: Capture) -> None:
-    assert main(["explain", "zzzzzzzz", "--dir", str(ORCHARD)]) == exits.UNREADABLE
+    assert main(["rules", "explain", "zzzzzzzz", "-C", str(ORCHARD)]) == exits.UNREADABLE
     assert "there are " in capsys.readouterr().err
 
 
 def test_a_folder_without_rules_says_so(tmp_path: Path, capsys: Capture) -> None:
-    assert main(["explain", "SEC-001", "--dir", str(tmp_path)]) == exits.UNREADABLE
+    assert main(["rules", "explain", "SEC-001", "-C", str(tmp_path)]) == exits.UNREADABLE
     assert "has no rules" in capsys.readouterr().err
 
 
@@ -92,7 +92,7 @@ def test_nothing_is_written(tmp_path: Path, capsys: Capture) -> None:
     folder = shutil.copytree(ORCHARD, tmp_path / "orchard", ignore=shutil.ignore_patterns(".tipstaff"))
     before = sorted(folder.rglob("*"))
     explained(capsys, "SEC-001", folder)
-    main(["lint", str(folder)])
+    main(["lint", "-C", str(folder)])
     assert sorted(folder.rglob("*")) == before
 
 
@@ -104,14 +104,14 @@ def test_of_two_rules_with_one_id_both_say_so(tmp_path: Path, capsys: Capture) -
 
 
 def test_a_finding_elsewhere_is_reported_with_its_location(capsys: Capture) -> None:
-    assert main(["explain", "REL-003", "--dir", str(ORCHARD)]) == exits.OK
+    assert main(["rules", "explain", "REL-003", "-C", str(ORCHARD)]) == exits.OK
     assert "TS501 AGENTS.md:3: Duplicate of REL-003 in CLAUDE.md:35." in capsys.readouterr().out
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "CLAUDE.md").write_bytes(b"- Never caf\xe9\n")
     (tmp_path / "AGENTS.md").write_text("- [A-001] Always sign tags\n", encoding="utf-8")
-    assert main(["explain", "A-001", "--dir", str(tmp_path), "--json"]) == exits.OK
+    assert main(["rules", "explain", "A-001", "-C", str(tmp_path), "--json"]) == exits.OK
     out, err = capsys.readouterr()
     assert json.loads(out)["rule"]["id"] == "A-001"
     assert err.startswith("tipstaff: warning: CLAUDE.md: Byte 0xe9 in line 1 is not UTF-8.")
@@ -120,16 +120,16 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, capsys: Capture) ->
 def test_an_edited_rule_is_known_by_the_id_that_the_store_gives_it(tmp_path: Path, capsys: Capture) -> None:
     rules = tmp_path / "CLAUDE.md"
     rules.write_text("- Always run the unit tests before pushing\n", encoding="utf-8")
-    assert main(["compile", str(tmp_path), "--json"]) == exits.OK
+    assert main(["compile", "-C", str(tmp_path), "--json"]) == exits.OK
     (before,) = json.loads(capsys.readouterr().out)["manifest"]["rules"]
     rules.write_text("- Always run the unit tests before you push\n", encoding="utf-8")
     for write in (False, True):  # compiled in memory after the store, and from the store
         if write:
-            assert main(["compile", str(tmp_path)]) == exits.OK
+            assert main(["compile", "-C", str(tmp_path)]) == exits.OK
             capsys.readouterr()
         document = explained(capsys, before["id"], tmp_path)
         assert document["rule"]["text"] == "Always run the unit tests before you push"
-        assert main(["explain", before["id"], "--dir", str(tmp_path)]) == exits.OK
+        assert main(["rules", "explain", before["id"], "-C", str(tmp_path)]) == exits.OK
         assert f"  by its words   {document['rule']['former_id']}" in capsys.readouterr().out
 
 
@@ -138,6 +138,6 @@ def test_what_is_explained_from_a_store_is_what_is_explained_without(tmp_path: P
     names = ("SEC-001", "AGT-002", "AGT-003", "AGT-003@api", "REL-003", "REL-002", "ORD-004")
     without = [explained(capsys, name, orchard) for name in names]
     assert not (orchard / ".tipstaff").exists()
-    assert main(["compile", str(orchard)]) == exits.OK
+    assert main(["compile", "-C", str(orchard)]) == exits.OK
     capsys.readouterr()
     assert [explained(capsys, name, orchard) for name in names] == without

@@ -1,4 +1,4 @@
-"""``tipstaff gate --stats``: what the spool says of the rules that spoke most."""
+"""``tipstaff gate stats``: what the spool says of the rules that spoke most."""
 
 from __future__ import annotations
 
@@ -114,8 +114,8 @@ def test_no_spool_is_no_error(tmp_path: Path) -> None:
 
 
 def test_the_command_prints_them(state: Path) -> None:
-    result = CliRunner().invoke(command, ["--stats"], standalone_mode=False)
+    result = CliRunner().invoke(command, ["stats"], standalone_mode=False)
     assert result.exit_code == 0, result.output
     assert "git.reset-hard" in result.output
-    document = json.loads(CliRunner().invoke(command, ["--stats", "--json"], standalone_mode=False).output)
+    document = json.loads(CliRunner().invoke(command, ["stats", "--json"], standalone_mode=False).output)
     assert [entry["rule"] for entry in document["rules"]] == ["git.reset-hard", "filesystem.delete-recursive"]

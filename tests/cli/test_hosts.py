@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import pty
@@ -9,14 +11,19 @@ import select
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
+from unittest import mock
 
 import pytest
 
 from tests.hook.running import Bench, default_image, program
+from tipstaff.cli import main
 from tipstaff.gates.image.policy_file import policy_path, write_policy
 from tipstaff.hosts import host_named
 from tipstaff.hosts.codex import trust_hash, trust_key
+from tipstaff.hosts.host import HookRun
 from tipstaff.hosts.installation import read_settings
 
 TIPSTAFF = [sys.executable, "-c", "import sys; from tipstaff.cli import main; sys.exit(main())"]
@@ -28,11 +35,26 @@ def bench(tmp_path: Path) -> Bench:
     return Bench(tmp_path, policy=False)
 
 
-def tipstaff(bench: Bench, *arguments: str, stdin: str = "", **more: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*TIPSTAFF, *arguments], input=stdin, capture_output=True, text=True, check=False, cwd=bench.repository,
-        env=bench.environment(more), timeout=120,
-    )  # fmt: skip
+class Done(NamedTuple):
+    """How a command ended."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def tipstaff(bench: Bench, *arguments: str, stdin: str = "", **more: str) -> Done:
+    """Run a command in this process, in the bench's repository and environment, without a terminal."""
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        mock.patch.dict(os.environ, bench.environment(more), clear=True),
+        mock.patch.object(sys, "stdin", io.StringIO(stdin)),
+        contextlib.chdir(bench.repository),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        status = main(list(arguments))
+    return Done(status, out.getvalue(), err.getvalue())
 
 
 def settings(bench: Bench) -> dict[str, bytes]:
@@ -44,10 +66,15 @@ def settings(bench: Bench) -> dict[str, bytes]:
     return found
 
 
-def test_a_dry_run_shows_the_difference_and_changes_nothing(bench: Bench) -> None:
+def test_a_dry_run_says_what_it_would_do_and_changes_nothing(bench: Bench) -> None:
     done = tipstaff(bench, "install", "--host", "all", "--dry-run")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count("+++ ") == len(HOSTS)
+    assert done.stdout.count(": add the hook in ") == len(HOSTS)
+    assert (
+        "Claude Code: add the hook in .claude/settings.local.json, for this repository on this machine" in done.stdout
+    )
+    done = tipstaff(bench, "install", "--host", "all", "--dry-run", "--json")
+    assert all("+++ " in one["difference"] for one in json.loads(done.stdout)["settings"])
     assert settings(bench) == {}
     assert not bench.state.exists()
 
@@ -63,9 +90,7 @@ def test_install_twice_and_uninstall(bench: Bench) -> None:
     # Copilot and Gemini CLI do not run the hooks of folders that nobody has trusted.
     homes = {one["host"] for one in first["settings"] if Path(one["path"]).is_relative_to(bench.home)}
     assert homes == {"copilot", "gemini"}
-    assert len(first["policies"]) == 1
-    for policy in first["policies"]:
-        assert Path(policy).stat().st_mode & 0o077 == 0
+    assert first["policies"] == []  # the built-in rules judge where a repository has none of its own
     installed = settings(bench)
     second = json.loads(tipstaff(bench, "install", "--host", "all", "--json").stdout)
     assert [one["changed"] for one in second["settings"]] == [False] * len(HOSTS)
@@ -104,16 +129,108 @@ def test_doctor_without_anything(bench: Bench) -> None:
     assert "the hook is not registered" in tipstaff(bench, "doctor").stdout
 
 
-@pytest.mark.parametrize("command", ["install", "uninstall"])
-def test_a_host_must_be_named(bench: Bench, command: str) -> None:
-    done = tipstaff(bench, command)
+def test_hosts_are_found_by_their_programs_and_folders(bench: Bench) -> None:
+    done = tipstaff(bench, "install", PATH="/nowhere")
+    assert done.returncode == 3
+    assert "no agent host is found here; name one: --host claude|" in done.stderr
+    (bench.home / ".codex").mkdir()
+    programs = bench.home / "bin"
+    programs.mkdir()
+    (programs / "claude").write_text("#!/bin/sh\n")
+    (programs / "claude").chmod(0o755)
+    done = tipstaff(bench, "install", "--json", PATH=str(programs))
+    assert [one["host"] for one in json.loads(done.stdout)["settings"]] == ["claude", "codex"]
+
+
+def test_what_is_not_registered_is_said(bench: Bench) -> None:
+    assert tipstaff(bench, "uninstall").stdout == "the hook is not registered here; nothing was changed\n"
+
+
+def lines_of(value: object) -> Iterator[str]:
+    """Yield the command lines in settings."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if key in {"command", "bash"} and isinstance(inner, str) and "tipstaff-hook" in inner:
+                yield inner
+            yield from lines_of(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from lines_of(inner)
+
+
+def test_a_committed_registration_names_the_program_and_harms_nobody_who_lacks_it(bench: Bench) -> None:
+    installed = json.loads(tipstaff(bench, "install", "--host", "all", "--project", "--json").stdout)
+    event = json.dumps({"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "rm -rf /"}})
+    for one in installed["settings"]:
+        text = Path(one["path"]).read_text()
+        assert Path(one["path"]).is_relative_to(bench.repository)
+        assert installed["program"] not in text
+        if one["host"] == "opencode":
+            assert "const OPTIONAL = true" in text
+            continue
+        host = host_named(one["host"])
+        found = list(lines_of(json.loads(text)))
+        assert len(found) == len(host.events)
+        for registered, line in zip(host.registered(json.loads(text)), found, strict=True):
+            for path, missing in (("/usr/bin:/bin", True), (f"{program().parent}:/usr/bin:/bin", False)):
+                done = subprocess.run(
+                    ["sh", "-c", line], input=event.encode(), capture_output=True, check=False, cwd=bench.repository,
+                    env=bench.environment({"PATH": path}),
+                )  # fmt: skip
+                run = HookRun(done.returncode, done.stdout, done.stderr)
+                if missing:
+                    assert host.read_reply(registered, run).outcome == "runs", (one["host"], line, run)
+                    assert done.returncode == 0
+                elif registered.event == host.tool_event and one["host"] in {"claude", "qwen", "codex"}:
+                    assert host.read_reply(registered, run).outcome == "stopped", (one["host"], line, run)
+    register_by_path = f"{program().parent}:{os.environ['PATH']}"
+    report = json.loads(tipstaff(bench, "doctor", "--host", "cursor", "--json", PATH=register_by_path).stdout)["hosts"][
+        0
+    ]
+    assert {probe["kind"]: probe["outcome"] for probe in report["probes"]}["destructive"] == "stopped"
+    tipstaff(bench, "uninstall")
+    assert settings(bench) == {}
+
+
+def test_local_settings_are_out_of_git(bench: Bench) -> None:
+    subprocess.run(["git", "init", "-q", str(bench.repository)], check=True)
+    (bench.repository / ".gemini").mkdir()
+    (bench.repository / ".gemini" / "settings.json").write_text("{}")
+    subprocess.run(["git", "-C", str(bench.repository), "add", ".gemini"], check=True)
+    for host in ("claude", "codex"):
+        assert tipstaff(bench, "install", "--host", host).returncode == 0
+    shown = subprocess.run(
+        ["git", "-C", str(bench.repository), "status", "--porcelain"], capture_output=True, text=True, check=True
+    )
+    assert shown.stdout.split() == ["A", ".gemini/settings.json"]
+    done = tipstaff(bench, "install", "--host", "gemini", "--local")
     assert done.returncode == 2
-    assert "Missing option '--host'" in done.stderr
-    assert "Choose from: claude" in done.stderr
+    assert "git tracks it, so it is not local; use --project or --user" in done.stderr
+    exclude = bench.repository / ".git" / "info" / "exclude"
+    assert "/.codex/hooks.json*" in exclude.read_text()
+    tipstaff(bench, "uninstall")
+    assert ".codex" not in exclude.read_text()
 
 
-def test_what_is_not_registered_is_said_by_its_host_alone(bench: Bench) -> None:
-    assert tipstaff(bench, "uninstall", "--host", "claude").stdout == "claude: not registered\n"
+def test_init_says_what_it_does_and_shows_that_it_works(bench: Bench) -> None:
+    rules = "## API\n- Paginate every list\n- Return errors as problem documents\n- Name endpoints in the plural\n"
+    (bench.repository / "CLAUDE.md").write_text(rules)
+    refused = tipstaff(bench, "init", "--host", "claude")
+    assert refused.returncode == 2
+    assert "--yes does it without asking" in refused.stderr
+    assert not (bench.repository / ".claude").exists()
+    done = tipstaff(bench, "init", "--host", "claude", "--yes")
+    assert done.returncode == 0, done.stdout + done.stderr
+    for words in (
+        "has 1 rule file: CLAUDE.md.", "Claude Code: add the hook in .claude/settings.local.json", "`tipstaff uninstall` undoes it",
+        "It works", "Rules that would be loaded for", "Paginate every list", "A command that would be stopped: rm -rf ..",
+    ):  # fmt: skip
+        assert words in done.stdout
+    again = json.loads(tipstaff(bench, "init", "--host", "claude", "--yes", "--json").stdout)
+    assert (again["well"], again["problems"], again["settings"][0]["changed"]) == (True, [], False)
+    assert len(again["rules"]) == 3
+    assert tipstaff(bench, "uninstall").returncode == 0
+    assert sorted(path.name for path in bench.repository.iterdir()) == [".git", "CLAUDE.md"]
 
 
 def test_doctor_reports_settings_that_it_cannot_read(bench: Bench) -> None:
@@ -164,7 +281,7 @@ def test_doctor_finds_hooks_that_nobody_trusts(bench: Bench) -> None:
 
 def test_a_lost_registration_is_noticed(bench: Bench) -> None:
     register(bench)
-    (bench.repository / ".claude" / "settings.json").unlink()
+    (bench.repository / ".claude" / "settings.local.json").unlink()
     done = tipstaff(bench, "doctor", "--host", "claude")
     assert done.returncode == 1
     assert "no longer is: run `tipstaff install --host claude` again" in done.stdout
@@ -173,7 +290,7 @@ def test_a_lost_registration_is_noticed(bench: Bench) -> None:
     assert "no longer is: claude (" in context
     assert started["systemMessage"] in context
     # Taken away by a person, it is not missed.
-    (bench.repository / ".claude" / "settings.json").write_text("{}")
+    (bench.repository / ".claude" / "settings.local.json").write_text("{}")
     assert tipstaff(bench, "uninstall", "--host", "all").returncode == 0
     assert "no longer is" not in tipstaff(bench, "doctor").stdout
 
@@ -202,7 +319,7 @@ def test_doctor_finds_all_well(bench: Bench) -> None:
 
 def test_doctor_finds_a_missing_program(bench: Bench) -> None:
     register(bench, "claude")
-    path = bench.repository / ".claude" / "settings.json"
+    path = bench.repository / ".claude" / "settings.local.json"
     path.write_text(path.read_text().replace(str(program()), "/nowhere/tipstaff-hook"))
     report = json.loads(tipstaff(bench, "doctor", "--host", "claude", "--json").stdout)["hosts"][0]
     assert any("there is no program" in problem for problem in report["problems"])
@@ -222,7 +339,7 @@ def test_doctor_finds_what_is_wrong(bench: Bench, how: str) -> None:
     packs = bench.repository / ".tipstaff" / "packs"
     packs.mkdir(parents=True)
     register(bench, "claude")
-    default, path = policy_path(bench.repository, bench.state), bench.repository / ".claude" / "settings.json"
+    default, path = policy_path(bench.repository, bench.state), bench.repository / ".claude" / "settings.local.json"
     if how == "stale":
         (packs / "new.toml").write_text('[pack]\nid = "new"\ntitle = "new"\n')
     elif how == "damaged":
@@ -260,11 +377,7 @@ def test_doctor_finds_a_matcher_that_leaves_commands_out(
     bench: Bench, host: str, event: str, matcher: str, right: bool
 ) -> None:
     assert tipstaff(bench, "install", "--host", host).returncode == 0
-    path = next(
-        folder / f".{host}" / "settings.json"
-        for folder in (bench.repository, bench.home)
-        if (folder / f".{host}" / "settings.json").exists()
-    )
+    path = host_named(host).settings_file(host_named(host).default_scope, bench.repository, bench.home)
     data = json.loads(path.read_text())
     data["hooks"][event][0]["matcher"] = matcher
     path.write_text(json.dumps(data))

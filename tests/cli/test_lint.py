@@ -28,7 +28,7 @@ def repository(tmp_path: Path) -> Path:
 
 
 def test_text_names_location_severity_code_message_and_fix(repository: Path, capsys: Capture) -> None:
-    assert main(["lint", str(repository), "--fail-on", "warning"]) == exits.FINDINGS
+    assert main(["lint", "-C", str(repository), "--fail-on", "warning"]) == exits.FINDINGS
     out, err = capsys.readouterr()
     assert err == ""
     lines = out.splitlines()
@@ -43,34 +43,34 @@ def test_text_names_location_severity_code_message_and_fix(repository: Path, cap
 
 def test_nothing_found_is_reported(tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "CLAUDE.md").write_text("- Never commit `.env`\n", encoding="utf-8")
-    assert main(["lint", str(tmp_path)]) == exits.OK
+    assert main(["lint", "-C", str(tmp_path)]) == exits.OK
     assert capsys.readouterr().out.startswith("nothing found in 1 file: 1 rule ")
 
 
 def test_infos_alone_exit_with_0(repository: Path) -> None:
-    assert main(["lint", str(repository), "--select", "TS7"]) == exits.OK
+    assert main(["lint", "-C", str(repository), "--select", "TS7"]) == exits.OK
 
 
 def test_only_errors_fail_unless_more_is_asked_for(repository: Path) -> None:
-    assert main(["lint", str(repository)]) == exits.OK
-    assert main(["lint", str(repository), "--fail-on", "warning"]) == exits.FINDINGS
-    assert main(["lint", str(repository), "--select", "TS7", "--fail-on", "warning"]) == exits.OK
-    assert main(["lint", str(repository), "--select", "TS7", "--fail-on", "info"]) == exits.FINDINGS
+    assert main(["lint", "-C", str(repository)]) == exits.OK
+    assert main(["lint", "-C", str(repository), "--fail-on", "warning"]) == exits.FINDINGS
+    assert main(["lint", "-C", str(repository), "--select", "TS7", "--fail-on", "warning"]) == exits.OK
+    assert main(["lint", "-C", str(repository), "--select", "TS7", "--fail-on", "info"]) == exits.FINDINGS
     (repository / "CLAUDE.md").write_text("@gone.md\n", encoding="utf-8")
-    assert main(["lint", str(repository)]) == exits.FINDINGS
+    assert main(["lint", "-C", str(repository)]) == exits.FINDINGS
 
 
 def test_exit_zero(repository: Path) -> None:
     (repository / "CLAUDE.md").write_text("@gone.md\n", encoding="utf-8")
-    assert main(["lint", str(repository), "--exit-zero"]) == exits.OK
+    assert main(["lint", "-C", str(repository), "--exit-zero"]) == exits.OK
 
 
 def test_infos_of_one_kind_are_one_line_for_a_file(tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "CLAUDE.md").write_text("- Write clean code\n- Be careful\n- Never push\n", encoding="utf-8")
-    main(["lint", str(tmp_path)])
+    main(["lint", "-C", str(tmp_path)])
     lines = [line for line in capsys.readouterr().out.splitlines() if "TS701" in line]
     assert lines == ["CLAUDE.md:1: info TS701 2 times, as here: “Write clean code” gives nothing to check."]
-    main(["lint", str(tmp_path), "--all"])
+    main(["lint", "-C", str(tmp_path), "--all"])
     assert capsys.readouterr().out.count("TS701") == 2
 
 
@@ -90,21 +90,21 @@ def test_the_root_is_found_from_a_subfolder_as_git_does(
 
     whole = ["CLAUDE.md", "AGENTS.md", "packages/a/AGENTS.md"]
     assert files() == files("src") == files(".") == files(str(package)) == whole
-    assert files("--root", ".") == ["AGENTS.md"]
-    main(["lint", "--json", "--root", str(repository), str(package)])
+    assert files("-C", ".") == files("-C", "src") == whole
+    main(["lint", "--json", "-C", str(repository), str(package)])
     document = json.loads(capsys.readouterr().out)
     assert document["files"] == whole
     assert {found["source"] for found in document["diagnostics"]} == {"packages/a/AGENTS.md"}
 
 
 def test_select_and_ignore_take_lists(repository: Path, capsys: Capture) -> None:
-    main(["lint", str(repository), "--json", "--select", "TS6, TS7", "--ignore", "TS701"])
+    main(["lint", "-C", str(repository), "--json", "--select", "TS6, TS7", "--ignore", "TS701"])
     assert json.loads(capsys.readouterr().out)["counts"] == {"TS601": 1}
 
 
 @pytest.mark.parametrize("options", [["--json"], ["--format", "json"]])
 def test_json_is_one_document(repository: Path, capsys: Capture, options: list[str]) -> None:
-    assert main(["lint", str(repository), *options, "--fail-on", "warning"]) == exits.FINDINGS
+    assert main(["lint", "-C", str(repository), *options, "--fail-on", "warning"]) == exits.FINDINGS
     out, err = capsys.readouterr()
     document = json.loads(out)
     assert err == ""
@@ -139,14 +139,16 @@ def test_a_file_is_found_from_a_folder_inside_the_repository(
     assert {found["source"] for found in json.loads(capsys.readouterr().out)["diagnostics"]} == {"CLAUDE.md"}
 
 
-def test_paths_that_make_no_sense_together_are_refused(
-    repository: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_paths_are_of_the_repository(repository: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(repository)
-    (repository / "a").mkdir()
-    (repository / "b").mkdir()
-    assert main(["lint", "a", "b"]) == exits.USAGE
-    assert main(["lint", "a", "CLAUDE.md"]) == exits.USAGE
+    (repository / ".git").mkdir()
+    for name in ("a", "b"):
+        (repository / name).mkdir()
+        (repository / name / "AGENTS.md").write_text("- Write clean code\n", encoding="utf-8")
+    main(["lint", "--json", "a", "b", "AGENTS.md"])
+    sources = {found["source"] for found in json.loads(capsys.readouterr().out)["diagnostics"]}
+    assert {"a/AGENTS.md", "b/AGENTS.md"} <= sources <= {"a/AGENTS.md", "b/AGENTS.md", "AGENTS.md"}
+    assert main(["lint", ".."]) == exits.USAGE
     assert "not inside" in capsys.readouterr().err
     assert main(["lint", "gone.md"]) == exits.UNREADABLE
     assert "gone.md" in capsys.readouterr().err
@@ -154,7 +156,7 @@ def test_paths_that_make_no_sense_together_are_refused(
 
 def test_a_message_cannot_steer_the_terminal(tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "CLAUDE.md").write_text("- Always \x1b]0;owned\x07 lint scope:gone\x1b[2J/**\n", encoding="utf-8")
-    main(["lint", str(tmp_path)])
+    main(["lint", "-C", str(tmp_path)])
     assert "\x1b" not in capsys.readouterr().out
 
 
@@ -165,9 +167,9 @@ def test_a_name_that_is_no_utf8_is_printed_escaped(tmp_path: Path, capsys: Captu
     except OSError:  # a file system that takes UTF-8 alone has no such names
         folder = tmp_path
     (folder / "CLAUDE.md").write_text("- Write clean code\n", encoding="utf-8")
-    assert main(["lint", str(tmp_path)]) == exits.OK
-    assert main(["lint", str(tmp_path), "--json"]) == exits.OK
-    assert main(["lint", str(tmp_path), "--format", "sarif"]) == exits.OK
+    assert main(["lint", "-C", str(tmp_path)]) == exits.OK
+    assert main(["lint", "-C", str(tmp_path), "--json"]) == exits.OK
+    assert main(["lint", "-C", str(tmp_path), "--format", "sarif"]) == exits.OK
 
 
 # Colours
@@ -199,7 +201,7 @@ def test_when_there_are_colours(
 
 
 def test_colours_can_be_asked_for(repository: Path, capsys: Capture) -> None:
-    main(["lint", str(repository), "--color", "always"])
+    main(["lint", "-C", str(repository), "--color", "always"])
     assert "\x1b[33" in capsys.readouterr().out
 
 
@@ -213,7 +215,7 @@ def results(folder: Path) -> list[dict[str, Any]]:
 
 
 def test_sarif_has_the_shape_that_code_hosts_read(capsys: Capture) -> None:
-    assert main(["lint", str(ORCHARD), "--format", "sarif", "--exit-zero"]) == exits.OK
+    assert main(["lint", "-C", str(ORCHARD), "--format", "sarif", "--exit-zero"]) == exits.OK
     log = json.loads(capsys.readouterr().out)
     assert log["version"] == "2.1.0"
     (run,) = log["runs"]

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -60,7 +61,7 @@ def test_help_lists_every_command_without_importing_one() -> None:
     *help_text, imported = done.stdout.splitlines()
     assert imported == "[]"
     listed = {line.split()[0] for line in help_text if line.startswith("  ") and line.split()}
-    assert {"compile", "explain", "lint", "retrieve"} <= listed
+    assert {"compile", "lint", "retrieve", "rules"} <= listed
 
 
 def _env() -> dict[str, str]:
@@ -69,7 +70,7 @@ def _env() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(tipstaff.__file__).parents[1]), *sys.path])}
 
 
-@pytest.mark.parametrize("command", ["compile", "explain", "lint", "retrieve"])
+@pytest.mark.parametrize("command", ["compile", "lint", "retrieve", "gate", "init"])
 def test_every_command_has_help(capsys: Capture, command: str) -> None:
     code, out, err = outcome(capsys, command, "--help")
     assert (code, err) == (0, "")
@@ -88,7 +89,7 @@ def test_every_command_has_help(capsys: Capture, command: str) -> None:
         (["retrieve", "x", "--intent", "dance"], "dance"),
         (["retrieve", "x", "--risk", "huge"], "huge"),
         (["retrieve", "x", "--max-shards", "-1"], "-1"),
-        (["explain"], "RULE-ID"),
+        (["rules", "explain"], "RULE-ID"),
     ],
 )
 def test_wrong_usage_is_one_line_and_code_2(capsys: Capture, arguments: list[str], words: str) -> None:
@@ -100,7 +101,13 @@ def test_wrong_usage_is_one_line_and_code_2(capsys: Capture, arguments: list[str
 
 
 @pytest.mark.parametrize(
-    "arguments", [["compile", "{}"], ["lint", "{}"], ["retrieve", "x", "--dir", "{}"], ["explain", "x", "--dir", "{}"]]
+    "arguments",
+    [
+        ["compile", "-C", "{}"],
+        ["lint", "-C", "{}"],
+        ["retrieve", "x", "-C", "{}"],
+        ["rules", "explain", "x", "-C", "{}"],
+    ],
 )
 def test_a_missing_folder_is_one_line_and_code_3(capsys: Capture, tmp_path: Path, arguments: list[str]) -> None:
     nowhere = str(tmp_path / "nowhere")
@@ -187,9 +194,32 @@ def test_the_page_names_every_command_and_every_code() -> None:
     assert [int(code) for code in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)] == [
         value for name, value in vars(exits).items() if name.isupper()
     ]
-    assert set(re.findall(r"^\| `tipstaff (\w+)", page, re.MULTILINE)) == set(
-        app.group.list_commands(click.Context(app.group))
-    )
+    assert set(re.findall(r"`tipstaff ([a-z]+)", page)) == set(app.group.list_commands(click.Context(app.group)))
+
+
+def leaves(command: click.Command, *names: str) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    """Yield the names and the command of each that has no subcommands."""
+    if not isinstance(command, click.Group):
+        yield names, command
+        return
+    for name in command.list_commands(click.Context(command)):
+        found = command.get_command(click.Context(command), name)
+        assert found is not None
+        yield from leaves(found, *names, name)
+
+
+def test_at_most_twenty_commands_and_no_group_of_one() -> None:
+    names = app.group.list_commands(click.Context(app.group))
+    assert len(names) <= 20
+    below = [name for name, *rest in (names for names, _ in leaves(app.group)) if rest]
+    assert [name for name in set(below) if below.count(name) == 1] == ["gate"]  # it judges without a subcommand
+
+
+def test_every_command_takes_the_repository_in_one_way() -> None:
+    for names, command in leaves(app.group):
+        options = {flag for one in command.params for flag in one.opts}
+        assert {"-C", "--repo"} <= options, names
+        assert not options & {"--root", "--dir", "--directory", "--project-dir"}, names
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes end differently there")
@@ -198,7 +228,7 @@ def test_a_reader_that_stops_reading_is_no_error(tmp_path: Path) -> None:
     (tmp_path / "CLAUDE.md").write_text(rules, encoding="utf-8")
     read_end, write_end = os.pipe()
     with subprocess.Popen(
-        [sys.executable, "-m", "tipstaff.cli", "lint", "--json", str(tmp_path)],
+        [sys.executable, "-m", "tipstaff.cli", "lint", "--json", "-C", str(tmp_path)],
         stdout=write_end,
         stderr=subprocess.PIPE,
         env=_env(),

@@ -21,7 +21,7 @@ def orchard(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def retrieved(capsys: Capture, folder: Path, task: str, *options: str) -> dict[str, Any]:
-    assert main(["retrieve", task, "--dir", str(folder), "--json", *options]) == exits.OK
+    assert main(["retrieve", task, "-C", str(folder), "--json", *options]) == exits.OK
     document: dict[str, Any] = json.loads(capsys.readouterr().out)
     return document
 
@@ -63,7 +63,7 @@ def test_scope_filters(capsys: Capture, orchard: Path) -> None:
 
 
 def test_text_names_rules_reasons_and_locations(capsys: Capture, orchard: Path) -> None:
-    assert main(["retrieve", "write a migration", "--dir", str(orchard)]) == exits.OK
+    assert main(["retrieve", "write a migration", "-C", str(orchard)]) == exits.OK
     out, err = capsys.readouterr()
     assert err == ""
     assert out.startswith("intent ")
@@ -99,7 +99,7 @@ def test_why_names_words_boosts_and_what_was_beaten(capsys: Capture, orchard: Pa
     document = retrieved(capsys, orchard, task, "--why")
     assert [one["id"] for one in document["why"]] == ids(document)
     assert "why" not in retrieved(capsys, orchard, task)
-    assert main(["retrieve", task, "--dir", str(orchard), "--why"]) == exits.OK
+    assert main(["retrieve", task, "-C", str(orchard), "--why"]) == exits.OK
     out = capsys.readouterr().out
     assert "pulled by migration +" in out
     assert " + boosts " in out
@@ -136,13 +136,13 @@ def test_in_a_folder_its_own_rules_hold_and_those_of_others_do_not(
         monkeypatch.chdir(tmp_path / place)
         assert own <= known()
         assert other.isdisjoint(known())
-        assert known("--root", str(tmp_path)) == known()
+        assert known("-C", str(tmp_path)) == known()
         assert other <= known("--scope", ".")
         assert other <= known("--scope", str(tmp_path))
     assert main(["retrieve", "play the piano"]) == exits.OK
     assert " 2 constitution rules always loaded, 0 rules for this task in web/src/deep/:" in capsys.readouterr().out
     monkeypatch.chdir(tmp_path)
-    assert known("--dir", "web") == {*own}
+    assert known("--scope", "web/") == known("-C", "web", "--scope", "web/") == {*own}
     assert other <= known()
 
 
@@ -155,12 +155,12 @@ def test_an_absolute_scope_is_taken_within_the_repository(
     assert ids(retrieved(capsys, orchard, task, "--scope", str(orchard / "api" / "orders.py"))) == inside
     monkeypatch.chdir(orchard)
     assert ids(retrieved(capsys, Path(), task, "--scope", str(orchard.resolve() / "api" / "orders.py"))) == inside
-    assert main(["retrieve", task, "--dir", str(orchard), "--scope", str(orchard.parent / "x.py")]) == exits.USAGE
+    assert main(["retrieve", task, "-C", str(orchard), "--scope", str(orchard.parent / "x.py")]) == exits.USAGE
     assert "not inside" in capsys.readouterr().err
 
 
 def test_what_was_left_out_is_named_with_the_rule_that_stayed(capsys: Capture, orchard: Path) -> None:
-    assert main(["retrieve", "squash the commits before merging", "--dir", str(orchard)]) == exits.OK
+    assert main(["retrieve", "squash the commits before merging", "-C", str(orchard)]) == exits.OK
     out = capsys.readouterr().out
     assert "left out: AGT-002 for GEM-001: " in out or "left out: GEM-001 for AGT-002: " in out
 
@@ -168,7 +168,7 @@ def test_what_was_left_out_is_named_with_the_rule_that_stayed(capsys: Capture, o
 def test_a_rule_file_that_cannot_be_read_is_named(tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "CLAUDE.md").write_bytes(b"- Never caf\xe9\n")
     for _ in range(2):  # compiled, and from the store
-        assert main(["retrieve", "open the menu", "--dir", str(tmp_path), "--json"]) == exits.OK
+        assert main(["retrieve", "open the menu", "-C", str(tmp_path), "--json"]) == exits.OK
         out, err = capsys.readouterr()
         assert json.loads(out)["shards"] == []
         assert err.startswith("tipstaff: warning: CLAUDE.md: Byte 0xe9 in line 1 is not UTF-8.")

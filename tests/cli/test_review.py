@@ -128,7 +128,7 @@ def test_a_ledger_outside_the_repository_is_not_opened(
     folder: Path, capsys: pytest.CaptureFixture[str], url: str
 ) -> None:
     (folder / ".tipstaff/config.toml").write_text(f'[review]\nledger = "{url}"\n', encoding="utf-8")
-    code, _, err = run(capsys, "size", "a.py")
+    code, _, err = run(capsys, "review", "size", "a.py")
     assert (code, "config.toml:2: review.ledger must be an SQLite file inside" in err) == (2, True)
 
 
@@ -139,11 +139,11 @@ def test_a_ledger_outside_the_repository_is_not_opened(
         (["check", "--changed", "--all"], "exclude each other"),
         (["check", "--base", "HEAD"], "needs --changed"),
         (["check", "--changed", "--base", "nosuch"], "nosuch"),
-        (["size"], "name the task's files"),
-        (["size", "../x"], "inside the repository"),
-        (["size", "a.py", "--model", "x"], "unknown model"),
-        (["size", "--task", "README.md"], "README.md"),
-        (["sop", "list", "--folder", "../x"], "inside the repository"),
+        (["review", "size"], "name the task's files"),
+        (["review", "size", "../x"], "inside the repository"),
+        (["review", "size", "a.py", "--model", "x"], "unknown model"),
+        (["review", "size", "--task", "README.md"], "README.md"),
+        (["review", "sops", "--folder", "../x"], "inside the repository"),
         (["review", "assemble", "--diff", "nosuch"], "nosuch"),
         (["review", "verify", "README.md"], "no JSON object"),
         (["review", "verify", "nowhere.json"], "nowhere.json"),
@@ -170,38 +170,38 @@ def test_a_check_that_runs_the_checks_is_refused(folder: Path, capsys: pytest.Ca
 
 @pytest.mark.usefixtures("folder")
 def test_size(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
-    code, out, _ = run(capsys, "size", "a.py", "new.py", "--description", "Do it", "--criterion", "it works")
+    code, out, _ = run(capsys, "review", "size", "a.py", "new.py", "--description", "Do it", "--criterion", "it works")
     assert code == 0
     assert "new.py (new)" in out
     assert out.rstrip().endswith("it fits")
     for number in range(6):
         (folder / f"m{number}.py").write_text("x = 1\n", encoding="utf-8")
-    code, data = run_json(capsys, "size", "*.py")
+    code, data = run_json(capsys, "review", "size", "*.py")
     assert (code, data["sizing"]["reasons"]) == (1, ["file_count"])
     assert sum(len(task["files"]) for task in data["decomposition"]["tasks"]) == 7
     assert data["sops"] == ["source.doc.sops.py"]
     task = {"id": "task.x.1", "description": "d", "files": [], "plan": {"in": ["m*.py"], "out": ["m0.py"]}}
     (folder / "task.json").write_text(json.dumps(task), encoding="utf-8")
-    code, data = run_json(capsys, "size", "--task", "task.json")
+    code, data = run_json(capsys, "review", "size", "--task", "task.json")
     assert len(data["scope"]["resolved"]) == 5
-    code, out, _ = run(capsys, "size", "*.py", "nothing/*.go")
+    code, out, _ = run(capsys, "review", "size", "*.py", "nothing/*.go")
     assert "divided into" in out
     assert "matches no file: nothing/*.go" in out
 
 
 @pytest.mark.usefixtures("folder")
 def test_sop(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
-    assert run(capsys, "sop", "lint")[0] == 0
-    code, data = run_json(capsys, "sop", "list", "a.py")
+    assert run(capsys, "review", "sops")[0] == 0
+    code, data = run_json(capsys, "review", "sops", "a.py")
     assert [sop["id"] for sop in data["sops"]] == ["source.doc.sops.py"]
-    assert "0 SOPs" in run(capsys, "sop", "list", "a.go")[1]
+    assert "0 SOPs" in run(capsys, "review", "sops", "a.go")[1]
     (folder / ".tipstaff/sops/bad.md").write_text("---\nseverity: bad\n---\n", encoding="utf-8")
-    code, out, _ = run(capsys, "sop", "lint")
+    code, out, _ = run(capsys, "review", "sops")
     assert code == 1
     assert ".tipstaff/sops/bad.md:2: error SOP104" in out
-    assert "1 SOP" in run(capsys, "sop", "list")[1]
-    assert "source.doc.applies_to" in run(capsys, "sop", "graph", "--predicate", "source.doc.applies_to")[1]
-    assert {one["subject"] for one in json.loads(run(capsys, "sop", "graph", "--json")[1])} >= {"source.doc.sops.py"}
+    assert "1 SOP" in run(capsys, "review", "sops")[1]
+    assert "source.doc.applies_to" in run(capsys, "review", "graph", "--predicate", "source.doc.applies_to")[1]
+    assert {one["subject"] for one in json.loads(run(capsys, "review", "graph", "--json")[1])} >= {"source.doc.sops.py"}
 
 
 def test_review(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -234,7 +234,7 @@ def test_a_ledger_keeps_everything_and_tells_later_reviews(folder: Path, capsys:
         pass
     (folder / "a.py").write_text("def f(x: int) -> int:\n    return x + 1\n", encoding="utf-8")
     run(capsys, "check")
-    run(capsys, "size", "a.py")
+    run(capsys, "review", "size", "a.py")
     run(capsys, "review", "assemble", "--file", "a.py")
     answer = {
         "verdict": "approved",
@@ -272,7 +272,7 @@ def test_a_ledger_that_cannot_be_written_costs_no_verdict(
     code, out, err = run(capsys, "check", "docs")
     assert code == 4  # what passed was asked to be recorded
     assert "1 check passed" in out
-    assert run(capsys, "size", "a.py")[0] == (4 if damage == "damaged" else 0)
+    assert run(capsys, "review", "size", "a.py")[0] == (4 if damage == "damaged" else 0)
 
 
 def test_a_relative_ledger_is_that_of_the_repository(
@@ -284,9 +284,9 @@ def test_a_relative_ledger_is_that_of_the_repository(
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     monkeypatch.chdir(elsewhere)
-    assert run(capsys, "size", "--root", str(folder), "a.py")[0] == 0
+    assert run(capsys, "review", "size", "-C", str(folder), "a.py")[0] == 0
     assert not (folder / ".tipstaff/mine.db").exists()  # it only looks
-    run(capsys, "check", "--root", str(folder))
+    run(capsys, "check", "-C", str(folder))
     assert (folder / ".tipstaff/mine.db").is_file()
 
 
@@ -314,9 +314,11 @@ def test_the_example_workflow_names_commands_that_exist(capsys: pytest.CaptureFi
     text = (Path(__file__).resolve().parents[2] / "examples/review-workflow.yml").read_text(encoding="utf-8")
     steps = yaml.safe_load(text)["jobs"]["review"]["steps"]
     used = {
-        match for step in steps for match in re.findall(r"tipstaff (\w+)((?: assemble| lint)?)", step.get("run", ""))
+        match
+        for step in steps
+        for match in re.findall(r"tipstaff (\w+)((?: assemble| size| sops)?)", step.get("run", ""))
     }
-    assert {name for name, _ in used} == {"check", "size", "sop", "review"}
+    assert {name for name, _ in used} == {"check", "review"}
     for name, more in used:
         code, out, _ = run(capsys, name, *more.split(), "--help")
         assert code == 0

@@ -131,7 +131,7 @@ def test_a_ledger_that_was_tampered_with(root: Path, capsys: pytest.CaptureFixtu
 
 READERS = (
     "ledger list", "ledger show x", "ledger verify", "ledger export out.parquet", "ledger prune --max-days 1",
-    "rules stats", "optimize", "optimize --apply x",
+    "rules stats", "rules optimize", "rules optimize --apply x",
 )  # fmt: skip
 
 
@@ -140,8 +140,8 @@ def test_what_reads_a_ledger_makes_none(command: str, root: Path, capsys: pytest
     before = sorted(path.name for path in root.rglob("*"))
     for more in ((), ("--ledger", "sqlite:///mistyped.db"), ("--ledger", f"sqlite:///{root}/absent/ledger.db")):
         code, text = ran(capsys, *command.split(), *more)
-        assert (code, "there is no ledger" in text) == (exits.UNREADABLE, True), text
-    code, text = ran(capsys, *command.split(), "--dir", "mistyped")
+        assert (code, "there is no database" in text) == (exits.UNREADABLE, True), text
+    code, text = ran(capsys, *command.split(), "-C", "mistyped")
     assert (code, "mistyped: not a folder" in text) == (exits.UNREADABLE, True)
     code, text = ran(capsys, *command.split(), "--key-file", "mistyped")
     assert code == exits.UNREADABLE
@@ -178,7 +178,8 @@ def test_a_path_that_is_no_spool_is_left_alone(root: Path, capsys: pytest.Captur
     code, text = ran(capsys, "ledger", "ingest", "--spool", "spool.jsonl")
     assert (code, text) == (exits.OK, "1 line ingested, 0 repeated, 1 set aside\n")
     assert Path("spool-copy.jsonl").exists(), "another file of a similar name is not part of it"
-    assert "no hook has written it" in ran(capsys, "ledger", "ingest")[1]
+    code, text = ran(capsys, "ledger", "ingest")
+    assert (code, "no hook has recorded a call" in text) == (exits.UNREADABLE, True)
 
 
 def test_reports_that_cannot_be_written_are_refused_first(
@@ -307,20 +308,20 @@ def test_replay(root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 
 def test_optimize(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     filled(root, 40)
-    code, report = as_json(capsys, "optimize")
+    code, report = as_json(capsys, "rules", "optimize")
     assert (code, report["ranking"][0]["rule_id"]) == (exits.OK, "R1")
     assert report["proposed"][0]["kind"] == "add"
     change = report["proposed"][0]["id"]
-    assert f"`tipstaff optimize --start {change}` tries it" in ran(capsys, "optimize")[1]
-    code, started = as_json(capsys, "optimize", "--start", change)
+    assert f"`tipstaff rules optimize --start {change}` tries it" in ran(capsys, "rules", "optimize")[1]
+    code, started = as_json(capsys, "rules", "optimize", "--start", change)
     assert (code, started["started"]["change"]["id"]) == (exits.OK, change)
-    code, text = ran(capsys, "optimize")
+    code, text = ran(capsys, "rules", "optimize")
     assert "R1: broken 13 times" in text
     assert "continue" in text
-    assert ran(capsys, "optimize", "--dismiss", change)[1] == f"dismissed: {change}, which was on trial\n"
-    assert ran(capsys, "optimize", "--start", "absent")[0] == exits.USAGE
-    assert ran(capsys, "optimize", "--apply", "absent")[0] == exits.USAGE
-    assert ran(capsys, "optimize", "--rollback", "absent")[0] == exits.USAGE
+    assert ran(capsys, "rules", "optimize", "--dismiss", change)[1] == f"dismissed: {change}, which was on trial\n"
+    assert ran(capsys, "rules", "optimize", "--start", "absent")[0] == exits.USAGE
+    assert ran(capsys, "rules", "optimize", "--apply", "absent")[0] == exits.USAGE
+    assert ran(capsys, "rules", "optimize", "--rollback", "absent")[0] == exits.USAGE
 
 
 def test_headless(root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -191,11 +191,15 @@ def test_rules_of_the_repository(repository: Path, capsys: pytest.CaptureFixture
         (["--staged", "--stdin"], exits.USAGE, "choose one of"),
         (["--redact"], exits.USAGE, "add --stdin"),
         (["--baseline", "none.json"], exits.UNREADABLE, "create it with --write-baseline"),
+        (["-C", "missing"], exits.UNREADABLE, "missing: not a folder"),
+        (["empty"], exits.UNREADABLE, "empty: no files to scan"),
     ],
 )
 def test_errors(
     repository: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], code: int, message: str
 ) -> None:
+    (repository / "empty").mkdir()
+    (repository / "notes.txt").write_text("no secret", encoding="utf-8")
     got, _, err = run(capsys, *arguments)
     assert got == code
     assert message in err

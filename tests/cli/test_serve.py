@@ -24,7 +24,7 @@ sys.exit(main(sys.argv[1:]))
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT])
 def test_it_serves_until_it_is_signalled(tmp_path: Path, end: signal.Signals) -> None:
     SnapshotFolder.of_project(tmp_path).record(request())
-    program = [sys.executable, "-c", HEEDING, "serve", "--dir", str(tmp_path), "--json"]
+    program = [sys.executable, "-c", HEEDING, "context", "serve", "-C", str(tmp_path), "--json"]
     with subprocess.Popen(program, stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout is not None
         lines = []
@@ -45,5 +45,5 @@ def test_it_serves_until_it_is_signalled(tmp_path: Path, end: signal.Signals) ->
 
 
 def test_a_path_that_will_not_do_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["serve", "--socket", str(tmp_path / ("x" * 120))]) == exits.USAGE
+    assert main(["context", "serve", "--socket", str(tmp_path / ("x" * 120))]) == exits.USAGE
     assert "107 bytes" in capsys.readouterr().err

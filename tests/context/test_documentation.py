@@ -24,7 +24,9 @@ BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 ONE_CALL = "        answer = client.messages.create(model=model, **session.request(messages, tools))\n"
 
 
-def blocks(language: str, file: str = "docs/context.md", after: str = "", until: str = "no such line") -> list[str]:
+def blocks(
+    language: str, file: str = "docs/reference/context.md", after: str = "", until: str = "no such line"
+) -> list[str]:
     """Return the blocks of code in a file, those between two lines where they are given."""
     text = (ROOT / file).read_text(encoding="utf-8")
     text = text[text.index(after) :].partition(until)[0]
@@ -74,7 +76,7 @@ def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedProvider]:
 
 @pytest.mark.parametrize("streamed", [False, True])
 def test_the_loop_of_a_session(streamed: bool, project: Path, provider: ScriptedProvider) -> None:
-    loop, stream, *_ = blocks("python")
+    loop, stream = blocks("python", "docs/context.md")
     assert ONE_CALL in loop
     if streamed:
         loop = loop.replace(ONE_CALL, "".join(f"        {line}\n" for line in stream.splitlines()))
@@ -89,7 +91,7 @@ def test_the_loop_of_a_session(streamed: bool, project: Path, provider: Scripted
 def test_the_other_blocks_in_their_order(project: Path) -> None:
     conversation = [{"role": "user", "content": "fix `load_config` in src/app/main.py, then run the tests"}]
     names: dict[str, Any] = {"messages": conversation, "history": conversation, "tools": TOOLS}
-    found = blocks("python")[2:]
+    found = blocks("python")
     for code in found:
         run(code, names)
     assert len(found) == 3
@@ -100,13 +102,15 @@ def test_the_other_blocks_in_their_order(project: Path) -> None:
 
 
 def test_the_block_of_the_readme(project: Path) -> None:
-    (code,) = blocks("python", "README.md", "\n### Context\n", "\n### Runs\n")
+    (code,) = blocks(
+        "python", "README.md", "\n### Keep a session within its window\n", "\n### Check, review, measure\n"
+    )
     assert run(code, {})["session"].request([])["max_tokens"] == 8_192
 
 
 def test_the_message_to_the_server(project: Path) -> None:
     (code,) = blocks("sh")
-    shown = re.fullmatch(r"(tipstaff serve) &\necho '(.*)' \|\n    socat - UNIX-CONNECT:(\S+)\n", code)
+    shown = re.fullmatch(r"(tipstaff context serve) &\necho '(.*)' \|\n    socat - UNIX-CONNECT:(\S+)\n", code)
     assert shown
     SnapshotFolder.of_project(".").record(request())
     program = f"import sys; from tipstaff.cli import main; sys.exit(main({shown[1].split()[1:]}))"
@@ -118,7 +122,7 @@ def test_the_message_to_the_server(project: Path) -> None:
             answer = json.loads(call(Path(shown[3]), shown[2].encode()))["result"]
         finally:
             server.terminate()
-    text = (ROOT / "docs" / "context.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "reference" / "context.md").read_text(encoding="utf-8")
     table = text.partition("| member |")[2].partition("\n\n")[0]
     members = re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)))
     assert {"sessionId", "budget", "requestTokens", "live", "detail"} <= set(members)

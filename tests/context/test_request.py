@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tipstaff.context import (
@@ -199,7 +199,6 @@ def test_a_stable_section_has_no_focus() -> None:
         ContextAssemblyPlan().add_section("a", "x", 1, stable=True, focus=FOCUS)
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     st.lists(
         st.sampled_from(

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tipstaff.guidance.quality import MAX_RULE_CHARS, is_long, is_vague
@@ -75,7 +75,6 @@ def test_one_checkable_detail_is_enough(text: str, detail: str) -> None:
     assert not is_vague(f"{text.strip('*.!')} {detail}")
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_any_text_is_judged(text: str) -> None:
     assert isinstance(is_vague(text), bool)

@@ -9,7 +9,7 @@ import pytest
 
 from tipstaff.hosts import host_named
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "hosts.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "reference" / "hosts.md").read_text(encoding="utf-8")
 ROWS = {"claude": "Claude Code", "gemini": "Gemini CLI", "qwen": "Qwen Code", "cursor": "Cursor"}
 SYSTEMS = {"linux": 2, "darwin": 3, "win32": 4}
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.kernels.instruction_sets import ISAS, unit_rows
@@ -26,7 +26,6 @@ def some_rows(rng: np.random.Generator, n: int, dimensions: int, kind: str) -> n
     return np.ascontiguousarray(few[rng.integers(0, 5, n)] if kind == "equal" else few[np.arange(n) % 4])
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     n=SIZES,
     k=st.sampled_from([1, 2, 5, 13, 31, 32, 33]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.kernels.instruction_sets import ISAS
@@ -30,7 +30,6 @@ def both(query: str, *history: str, **options: int) -> tuple[str, bool, tuple[st
 
 
 @given(TEXTS)
-@settings(max_examples=1_500)
 @example("the profile of a Makefile " + "and more words to fill a window of sixty four bytes or so, as it were ")
 @example(" " * 63 + "a" * 200 + " fix")
 @example("next \n steps\t to " + "x" * 70)
@@ -40,13 +39,11 @@ def test_every_instruction_set_finds_the_same(text: str) -> None:
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=8).map("".join), st.integers(0, 130))
-@settings(max_examples=800)
 def test_the_window_over_plain_words_changes_nothing(text: str, at: int) -> None:
     both(PROSE[:at] + text + PROSE * 2)
 
 
 @given(TEXTS, TEXTS, st.integers(0, 16), st.integers(0, 16))
-@settings(max_examples=300)
 def test_the_rest_is_read_as_far_as_it_can_matter(text: str, rest: str, paths: int, symbols: int) -> None:
     full = " ".join([*(f"src/f{n}.py" for n in range(paths)), *(f"`name_{n}`" for n in range(symbols))])
     for options in ({"max_paths": paths, "max_symbols": symbols}, {}):

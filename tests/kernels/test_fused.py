@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.kernels.instruction_sets import ISAS
@@ -59,7 +59,6 @@ def test_the_terms_of_a_text(text: str) -> None:
 
 
 @given(st.text(max_size=60))
-@settings(max_examples=200, deadline=None)
 @example("aB漢cD'x ABCd")
 def test_the_terms_of_any_text(text: str) -> None:
     assert _fused.query_terms(query_lexicon(), text) == specified.query_terms(query_lexicon(), text)
@@ -132,7 +131,6 @@ def test_what_is_not_an_index_is_refused(module: Any) -> None:
 
 
 @given(st.binary(max_size=200), st.integers(0, 400))
-@settings(max_examples=100, deadline=None)
 def test_a_damaged_index_leads_nowhere_else(noise: bytes, at: int) -> None:
     embedding = StaticEmbedding()
     blob = bytearray(fused_index(RULES[:3], embedding))

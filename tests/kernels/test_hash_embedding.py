@@ -11,7 +11,7 @@ import struct
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.kernels.instruction_sets import call_all, implementations
@@ -97,7 +97,6 @@ def test_ascii_is_hashed_as_its_utf16_units(text: str) -> None:
         assert bytes(plain_text) == derived(text.strip() + "e", 8), which
 
 
-@settings(max_examples=40)
 @given(st.lists(st.text(max_size=40), max_size=25), st.integers(1, 70), st.booleans())
 def test_batch_rows_equal_single_texts(texts: list[str], dimensions: int, large: bool) -> None:
     texts = [text.encode("utf-8", "replace").decode() for text in texts]

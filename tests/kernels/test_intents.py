@@ -6,7 +6,7 @@ import random
 import threading
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tipstaff.guidance.intents.classify import LEXICON, classify_intent
@@ -59,7 +59,6 @@ def test_beyond_ascii_the_words_are_asked_for(task: str) -> None:
     classify_intent(task)
 
 
-@settings(max_examples=30)
 @given(st.binary(max_size=200), st.data())
 def test_damaged_lexicons_are_refused_or_read(junk: bytes, data: st.DataObject) -> None:
     position = data.draw(st.integers(0, len(DATA) - 1))

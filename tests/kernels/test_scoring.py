@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.kernels.instruction_sets import ISAS, call_all, implementations, unaligned, unit_rows
@@ -52,7 +52,6 @@ def assert_best(found: tuple[Any, Any, Any], scores: np.ndarray, k: int) -> None
     assert [row for _, row in order] == rows.tolist()
 
 
-@settings(max_examples=60, deadline=None)
 @given(SHAPES, st.booleans())
 def test_f32_gives_the_k_best(shape: tuple[int, int, int, int], masked: bool) -> None:
     n, dimensions, k, seed = shape
@@ -64,7 +63,6 @@ def test_f32_gives_the_k_best(shape: tuple[int, int, int, int], masked: bool) ->
         assert_best(found, scores, k)
 
 
-@settings(max_examples=40, deadline=None)
 @given(SHAPES, st.integers(0, 70))
 def test_batch_gives_the_k_best_for_each_query(shape: tuple[int, int, int, int], m: int) -> None:
     n, dimensions, k, seed = shape
@@ -87,7 +85,6 @@ def test_batch_gives_the_k_best_for_each_query(shape: tuple[int, int, int, int],
             assert_best(results[i], expected(one, k), k)
 
 
-@settings(max_examples=60, deadline=None)
 @given(SHAPES, st.floats(0.0, 1.0))
 def test_i8_gives_the_rows_and_bits_of_f32(shape: tuple[int, int, int, int], likeness: float) -> None:
     n, dimensions, k, seed = shape
@@ -111,7 +108,6 @@ def test_i8_gives_the_rows_and_bits_of_f32(shape: tuple[int, int, int, int], lik
         assert [bytes(part) for part in found] == [bytes(part) for part in exact], which
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.integers(1, 40), st.integers(1, 200), st.integers(0, 2**32 - 1), st.floats(1e-3, 1e3))
 def test_error_bounds_hold(n: int, dimensions: int, seed: int, size: float) -> None:
     rng = np.random.default_rng(seed)
@@ -276,7 +272,6 @@ def test_dimensions_up_to_the_limit() -> None:
         assert [bytes(part) for part in found] == [bytes(part) for part in exact]
 
 
-@settings(max_examples=40, deadline=None)
 @given(SHAPES)
 def test_borrowed_rows_give_the_same_entries(shape: tuple[int, int, int, int]) -> None:
     n, dimensions, k, seed = shape

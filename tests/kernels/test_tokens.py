@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.kernels.instruction_sets import call_all, implementations
@@ -44,7 +44,6 @@ def counts(text: str) -> dict[str, int]:
     return dict(zip(FEATURES, first, strict=True))
 
 
-@settings(max_examples=300, deadline=None)
 @given(TEXTS)
 def test_every_instruction_set_counts_the_same(text: str) -> None:
     counts(text)
@@ -86,7 +85,6 @@ def test_nothing_is_counted_in_an_empty_text() -> None:
     assert set(counts("").values()) == {0}
 
 
-@settings(max_examples=60, deadline=None)
 @given(TEXTS, st.lists(st.floats(-9, 9), min_size=55, max_size=55))
 def test_weighing_gives_the_same_bits(text: str, weights: list[float]) -> None:
     import array

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tipstaff.guidance.wording.claims import task_words, topic_words
@@ -37,7 +37,6 @@ def shared(task: str, topics: list[bytes], most: int = 4) -> list[str] | None:
     return READER.shared(task, topics, most)
 
 
-@settings(deadline=None)
 @given(TEXTS | st.text(st.characters(max_codepoint=127)), st.lists(TEXTS, max_size=4), st.integers(-1, 70))
 @example("write tests, test writing: tested", ["Tests are written"], 4)
 @example("x" * 2_000, ["x" * 1_000], 4)
@@ -61,7 +60,6 @@ def test_the_last_word_of_a_stem_is_at_the_position_of_the_first() -> None:
     ]
 
 
-@settings(deadline=None)
 @given(
     TEXTS,
     st.lists(
@@ -80,14 +78,12 @@ def test_reasons_say_what_is_shared(task: str, found: list[tuple[str, float, str
     ]
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_beyond_ascii_nobody_answers(text: str) -> None:
     assert (shared(text, [hashes(["test"])]) is None) == (not text.isascii())
     assert (READER.reasons(text, [], [], []) is None) == (not text.isascii())
 
 
-@settings(deadline=None)
 @given(st.lists(st.text()))
 def test_stems_have_the_hashes_of_the_lexicon(stems: list[str]) -> None:
     expected = b"".join(fnv(stem.encode("utf-8", "surrogatepass")).to_bytes(8, "little") for stem in stems)

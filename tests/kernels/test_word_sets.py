@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tipstaff.kernels import WordSets
@@ -45,7 +45,6 @@ def best(
     return found
 
 
-@settings(deadline=None)
 @given(steps=STEPS, threshold=st.sampled_from([0.3, 0.5, 2 / 3, 1.0]))
 def test_histories(steps: list[tuple[Any, ...]], threshold: float) -> None:
     index = WordSets(threshold)

@@ -149,7 +149,7 @@ def test_an_interrupted_suite_ends_at_once_with_its_programs(tmp_path: Path) -> 
         f"name: x\nexecutor: [sh, {tmp_path}/hangs.sh]\ndefaults: {{timeout_s: 200, retries: 3}}\n"
         "cases: [{id: a, prompt: p}, {id: b, prompt: p}]\n"
     )
-    words = [sys.executable, "-m", "tipstaff.cli", "headless", str(tmp_path / "suite.yaml"), "--dir", str(folder)]
+    words = [sys.executable, "-m", "tipstaff.cli", "headless", str(tmp_path / "suite.yaml"), "-C", str(folder)]
     child = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     try:
         assert wait_until(lambda: len(pids_in(tmp_path / "pids")) >= count)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from benchmarks.simulated_trials import simulate
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.runs.made import run_event
@@ -214,7 +214,6 @@ def test_sample_sizes() -> None:
 
 
 @given(st.integers(1, 400), st.sampled_from([0.01, 0.05, 0.1]))
-@settings(deadline=None, max_examples=30)
 def test_the_limits_are_those_of_the_evidence(pairs: int, alpha: float) -> None:
     promote, reject = boundaries(alpha, 0.1, 512)
     test = SequentialTest(alpha)

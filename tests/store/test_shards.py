@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.store.bundles import BUNDLES, plain_bundle, unit_vectors
@@ -41,7 +41,6 @@ def map_range(path: Path) -> range:
 
 
 @given(bundle=BUNDLES, dims=st.integers(1, 5), fingerprint=st.binary(max_size=9), identity=st.text("aé-", max_size=5))
-@settings(deadline=None)
 def test_what_was_written_comes_back(
     tmp_path_factory: pytest.TempPathFactory, bundle: PolicyBundle, dims: int, fingerprint: bytes, identity: str
 ) -> None:

@@ -1,4 +1,4 @@
-"""``python -m tools.hosts``: run the checks in namespaces of their own, and write the table of docs/hosts.md."""
+"""``python -m tools.hosts``: run the checks in namespaces of their own, and write the table of docs/reference/hosts.md."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any, Final
 from tools.hosts.client import install
 from tools.hosts.clients import CLIENTS
 
-PAGE: Final = Path("docs/hosts.md")
+PAGE: Final = Path("docs/reference/hosts.md")
 BEGIN, END = "<!-- what real programs did: begin -->", "<!-- end -->"
 INSIDE: Final = Path("/srv")
 """Where the folder is seen while the programs run, where that is empty: below /tmp the gates rightly allow more."""

@@ -11,6 +11,8 @@ from typing import Any, ClassVar, Final
 
 from tools.hosts.model import ToolCall
 
+from tipstaff.hosts.program import hook_program
+
 SERVER: Final = [sys.executable, str(Path(__file__).with_name("mcp_server.py"))]
 NPM: Final = {
     "claude": "@anthropic-ai/claude-code",
@@ -45,7 +47,7 @@ class Client:
 
     def environment(self, url: str) -> dict[str, str]:
         return {
-            "PATH": f"{self.node.parent}:/usr/local/bin:/usr/bin:/bin",
+            "PATH": f"{self.node.parent}:{hook_program().parent}:/usr/local/bin:/usr/bin:/bin",
             "HOME": str(self.home),
             "TERM": "dumb",
             "LANG": "C.UTF-8",

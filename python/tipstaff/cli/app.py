@@ -20,41 +20,41 @@ from tipstaff.errors import (
     message_of,
 )  # fmt: skip
 
-COMMANDS: Final = {
-    "approve": "Allow one call that waits for a person, once; for people only.",
-    "check": "Run the checks of a repository: build, tests, linters, coverage.",
-    "compile": "Compile the rule files of a repository into its shard store.",
-    "context": "Show what the last request to the model contained.",
-    "doctor": "Try the registered hook, and report what each agent host would do.",
-    "explain": "Show where a rule comes from and when it is loaded.",
-    "gate": "Show what the gates decide about a command or a tool call.",
-    "headless": "Run a suite of tasks with an agent program, and report which assertions hold.",
-    "install": "Register the hook in an agent host's settings.",
-    "ledger": "Show, verify and export the ledger of runs; ingest the hook's spool.",
-    "lint": "Report what is wrong with the rule files of a repository.",
-    "optimize": "Propose changes to the rules, and decide their trials by the runs.",
-    "replay": "Show what a changed policy would have decided about recorded calls.",
-    "retrieve": "Show the rules that matter for a task.",
-    "review": "Assemble a reviewer's context, and verify a reviewer's answer.",
-    "rules": "Show how well each rule is followed in the runs.",
-    "run": "Begin and finish a run of an agent.",
-    "scan": "Find secrets in files, in staged changes, or in standard input.",
-    "serve": "Answer JSON-RPC on a Unix socket: context.inspect.",
-    "size": "Check whether a task fits a model's window, and divide one that does not.",
-    "sop": "Check, list and match standard operating procedures.",
-    "uninstall": "Remove the hook from an agent host's settings.",
+PURPOSES: Final = {
+    "Start": {
+        "init": "Set tipstaff up in this repository: hosts, rules, gates.",
+        "doctor": "Try the registered hook, and report what each agent host would do.",
+        "install": "Register the hook with agent hosts.",
+        "uninstall": "Remove the hook from agent hosts.",
+    },
+    "Stop calls that destroy or leak": {
+        "gate": "Show what the gates decide about a command or a tool call.",
+        "approve": "Allow one call that waits for a person, once; for people only.",
+        "scan": "Find secrets in files, in staged changes, or in standard input.",
+    },
+    "Give agents the right rules": {
+        "lint": "Report what is wrong with the rule files of a repository.",
+        "compile": "Compile the rule files of a repository.",
+        "retrieve": "Show the rules that matter for a task, and why.",
+        "rules": "Explain a rule, show how each is followed, improve them by that evidence.",
+    },
+    "See what enters the model's window": {
+        "context": "Show what the last request to the model contained.",
+        "memory": "List what an agent is given to remember; accept what came with the repository.",
+    },
+    "Check and review changes": {
+        "check": "Run the checks of a repository: build, tests, linters, coverage.",
+        "review": "See whether a task fits, assemble what its reviewer reads, verify the answer.",
+    },
+    "Measure runs": {
+        "run": "Begin and finish a run of an agent.",
+        "ledger": "Show, verify and export the ledger of runs; ingest the hook's spool.",
+        "replay": "Show what a changed policy would have decided about recorded calls.",
+        "headless": "Run a suite of tasks with an agent program, and report which assertions hold.",
+    },
 }
-
-_ROOMS: Final = {
-    "Guidance (rule files in, the right rules out)": ("compile", "lint", "retrieve", "explain"),
-    "Gates and secrets (tool calls in, verdicts out)": ("gate", "scan"),
-    "Agent hosts (the hook)": ("install", "uninstall", "doctor", "approve"),
-    "Context (what enters the model's window)": ("context", "serve"),
-    "Review (checks, sizes, a reviewer's context)": ("check", "size", "sop", "review"),
-    "Runs (the ledger, evaluations, evolution of rules)": ("run", "ledger", "rules", "replay", "optimize", "headless"),
-}
-"""Headings of the help, and the commands below each; a command that is not named here comes last."""
-_OTHERS: Final = "More"
+"""The commands and their help, below what a person wants; at most twenty."""
+COMMANDS: Final = {name: text for commands in PURPOSES.values() for name, text in commands.items()}
 _EXIT_CODES: Final = (
     (exits.OK, "success"),
     (
@@ -70,7 +70,7 @@ _EXIT_CODES: Final = (
 )
 
 
-class _Rooms(click.Group):
+class _Commands(click.Group):
     """Imports a command's module when it is asked for, and lists them without importing any."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -86,21 +86,19 @@ class _Rooms(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         del ctx
-        named = {name for names in _ROOMS.values() for name in names}
-        for heading, names in {**_ROOMS, _OTHERS: tuple(sorted(COMMANDS.keys() - named))}.items():
-            if entries := [(name, COMMANDS[name]) for name in names if name in COMMANDS]:
-                with formatter.section(heading):
-                    formatter.write_dl(entries)
+        for heading, commands in PURPOSES.items():
+            with formatter.section(heading):
+                formatter.write_dl(list(commands.items()))
         with formatter.section("Exit codes"):
             formatter.write_dl([(str(code), meaning) for code, meaning in _EXIT_CODES])
 
 
-@click.group(cls=_Rooms, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, message="tipstaff %(version)s")
 def group() -> None:
-    """Guidance, gates, context and review beside coding agents.
+    """Rules, gates, context and reviews beside coding agents. New here: tipstaff init.
 
-    Every command takes --json and then prints one JSON document.
+    Every command that prints a result takes --json and then prints one JSON document; -C PATH names the repository.
     """
 
 

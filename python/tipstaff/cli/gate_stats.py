@@ -1,4 +1,4 @@
-"""What the gates asked about most, from the hook's spool: for ``tipstaff gate --stats``."""
+"""What the gates asked about most, from the hook's spool: for ``tipstaff gate stats``."""
 
 from __future__ import annotations
 

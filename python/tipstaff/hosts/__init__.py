@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from tipstaff.errors import ConfigError
@@ -25,6 +26,11 @@ def host_named(name: str) -> AgentHost:
         raise ConfigError(f"there is no host {name!r}; there are {', '.join(HOST_NAMES)}")
     host: AgentHost = import_module(f"tipstaff.hosts.{name}").HOST
     return host
+
+
+def hosts_found(home: Path) -> dict[str, str]:
+    """Return the hosts that are used here, by name, and by what that is known."""
+    return {name: why for name in HOST_NAMES if (why := host_named(name).found(home))}
 
 
 def hosts_named(name: str) -> tuple[AgentHost, ...]:

@@ -14,6 +14,7 @@ from tipstaff.hosts.host import (
     HookRun,
     Registered,
     Scope,
+    command_line,
     home_folder,
     machine_file,
     reply_of,
@@ -28,6 +29,7 @@ class ClaudeCode(AgentHost):
 
     name = "claude"
     title = "Claude Code"
+    programs: tuple[str, ...] = ("claude",)
     events: tuple[str, ...] = (
         "PreToolUse",
         "PostToolUse",
@@ -44,32 +46,42 @@ class ClaudeCode(AgentHost):
     reads_mark = True
 
     def settings_file(self, scope: Scope, root: Path, home: Path) -> Path:
-        """Return ``.claude/settings.json`` of the project or of the user."""
-        folder = root / ".claude" if scope == "project" else home_folder("CLAUDE_CONFIG_DIR", home, ".claude")
-        return folder / "settings.json"
+        """Return ``.claude/settings.json`` of the project or of the user, or ``settings.local.json`` beside it."""
+        folder = self.user_folder(home) if scope == "user" else root / ".claude"
+        return folder / ("settings.local.json" if scope == "local" else "settings.json")
+
+    def user_folder(self, home: Path) -> Path:
+        """Return ``~/.claude``."""
+        return home_folder("CLAUDE_CONFIG_DIR", home, ".claude")
 
     def other_files(self, root: Path, home: Path) -> tuple[Path, ...]:
-        """Return the project's settings of one person, and those of the machine's owner."""
-        del home
+        """Return the settings of the machine's owner."""
+        del root, home
         machine = machine_file(
             "/etc/claude-code/managed-settings.json",
             "/Library/Application Support/ClaudeCode/managed-settings.json",
             r"C:\Program Files\ClaudeCode\managed-settings.json",
         )
         more = sorted(machine.with_suffix(".d").glob("*.json"))
-        return (root / ".claude" / "settings.local.json", *more, machine)
+        return (*more, machine)
 
     def not_running(self, found: Sequence[tuple[Path, Registered]], root: Path, home: Path) -> Iterator[str]:
         """Yield that the machine's owner lets no other hooks run than those of the machine."""
-        machine = self.other_files(root, home)[1:]
+        machine = self.other_files(root, home)
         if any(path not in machine for path, _ in found):
             for path in machine:
                 if read_json(path).get("allowManagedHooksOnly") is True:
                     yield f"{path}: allowManagedHooksOnly is true: no hooks of users or projects run"
 
     def entry(self, event: str, program: Path) -> dict[str, Any]:
-        """Return a group with one handler that starts the program without a shell."""
-        handler = {"type": "command", "command": str(program), "args": ["--host", "claude"], "timeout": TIMEOUT_S}
+        """Return a group with one handler; a program by its path is started without a shell."""
+        options = ["--host", "claude"]
+        start = (
+            {"command": str(program), "args": options}
+            if program.is_absolute()
+            else {"command": command_line(program, options)}
+        )
+        handler = {"type": "command", **start, "timeout": TIMEOUT_S}
         return {**({"matcher": "*"} if event in OF_TOOLS else {}), "hooks": [handler]}
 
     def read_reply(self, registered: Registered, run: HookRun) -> Effect:

@@ -39,6 +39,7 @@ class CodexCli(AgentHost):
 
     name = "codex"
     title = "Codex CLI"
+    programs = ("codex",)
     events = ("PreToolUse", "PostToolUse", "UserPromptSubmit", "SessionStart", "PreCompact")
     tool_event = "PreToolUse"
     root_keys = frozenset({"description", "hooks"})
@@ -49,8 +50,11 @@ class CodexCli(AgentHost):
 
     def settings_file(self, scope: Scope, root: Path, home: Path) -> Path:
         """Return ``.codex/hooks.json``: ``config.toml``, which may hold hooks as well, is left alone."""
-        folder = root / ".codex" if scope == "project" else home_folder("CODEX_HOME", home, ".codex")
-        return folder / "hooks.json"
+        return (self.user_folder(home) if scope == "user" else root / ".codex") / "hooks.json"
+
+    def user_folder(self, home: Path) -> Path:
+        """Return ``~/.codex``."""
+        return home_folder("CODEX_HOME", home, ".codex")
 
     def entry(self, event: str, program: Path) -> dict[str, Any]:
         """Return a group with one handler; without a matcher, since none means every tool."""
@@ -61,7 +65,7 @@ class CodexCli(AgentHost):
 
     def not_running(self, found: Sequence[tuple[Path, Registered]], root: Path, home: Path) -> Iterator[str]:
         """Yield which hooks nobody has trusted, and what else of ``config.toml`` keeps them from running."""
-        config = read_toml(home_folder("CODEX_HOME", home, ".codex") / "config.toml")
+        config = read_toml(self.user_folder(home) / "config.toml")
         features = config.get("features")
         if isinstance(features, dict) and features.get("hooks", features.get("codex_hooks")) is False:
             yield "Codex runs no hooks: config.toml says so in [features]; take that line out"

@@ -28,6 +28,7 @@ class Copilot(AgentHost):
 
     name = "copilot"
     title = "GitHub Copilot"
+    programs = ("copilot",)
     events = ("preToolUse", "postToolUse", "postToolUseFailure", "userPromptSubmitted", "sessionStart", "preCompact")
     tool_event = "preToolUse"
     default_type = "command"
@@ -38,18 +39,21 @@ class Copilot(AgentHost):
 
     def settings_file(self, scope: Scope, root: Path, home: Path) -> Path:
         """Return a file of this package alone in the folder of hooks."""
-        folder = root / ".github" if scope == "project" else home_folder("COPILOT_HOME", home, ".copilot")
-        return folder / "hooks" / "tipstaff.json"
+        return (self.user_folder(home) if scope == "user" else root / ".github") / "hooks" / "tipstaff.json"
+
+    def user_folder(self, home: Path) -> Path:
+        """Return ``~/.copilot``."""
+        return home_folder("COPILOT_HOME", home, ".copilot")
 
     def other_files(self, root: Path, home: Path) -> tuple[Path, ...]:
         """Return the settings that may hold hooks; it reads Claude Code's as well."""
         folder = root / ".github" / "copilot"
-        user = home_folder("COPILOT_HOME", home, ".copilot")
+        user = self.user_folder(home)
         return (folder / "settings.json", folder / "settings.local.json", user / "settings.json")
 
     def not_running(self, found: Sequence[tuple[Path, Registered]], root: Path, home: Path) -> Iterator[str]:
         """Yield that the project's hooks are not read: the folder is not trusted."""
-        user = home_folder("COPILOT_HOME", home, ".copilot")
+        user = self.user_folder(home)
         files = [path for path, _ in found if not path.is_relative_to(user)]
         if not files or len(files) < len(found) or os.environ.get("COPILOT_ALLOW_ALL") == "true":
             return

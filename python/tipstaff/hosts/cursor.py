@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,13 +27,18 @@ class Cursor(AgentHost):
 
     name = "cursor"
     title = "Cursor"
+    programs = ("cursor-agent", "cursor")
     events = (*BEFORE, "postToolUse", "beforeSubmitPrompt", "sessionStart", "preCompact")
     tool_event = "beforeShellExecution"
     default_type = "command"
 
     def settings_file(self, scope: Scope, root: Path, home: Path) -> Path:
         """Return ``.cursor/hooks.json`` of the project or of the user."""
-        return (root if scope == "project" else home) / ".cursor" / "hooks.json"
+        return (self.user_folder(home) if scope == "user" else root / ".cursor") / "hooks.json"
+
+    def user_folder(self, home: Path) -> Path:
+        """Return ``~/.cursor``."""
+        return home / ".cursor"
 
     def other_files(self, root: Path, home: Path) -> tuple[Path, ...]:
         """Return the machine's file."""
@@ -46,7 +52,8 @@ class Cursor(AgentHost):
 
     def entry(self, event: str, program: Path) -> dict[str, Any]:
         """Return one handler; before a call, one whose failure stops the call."""
-        line = command_line(program, ["--host", "cursor", "--event", event])
+        allow = json.dumps({"permission": "allow"} if event in BEFORE else {})
+        line = command_line(program, ["--host", "cursor", "--event", event], without=allow)
         return {"command": line, "timeout": TIMEOUT_S, **({"failClosed": True} if event in BEFORE else {})}
 
     def tool_call(self, command: str, cwd: Path) -> dict[str, Any]:

@@ -185,7 +185,9 @@ def why_not_run(registered: Registered, program: Path) -> str:
     try:
         same = Path(shutil.which(named) or named).samefile(program)
     except OSError:
-        return f"there is no program {named}"
+        if Path(named).is_absolute():
+            return f"there is no program {named}"
+        return f"there is no program {named} on PATH: add {program.parent} to it, or register it with --local or --user"
     if not same:
         return f"it starts {named}, which is not this package's program ({program}); it was not run"
     if registered.line and _SHELL_SIGNS.search(registered.line):

@@ -29,6 +29,7 @@ class GeminiCli(AgentHost):
 
     name = "gemini"
     title = "Gemini CLI"
+    programs = ("gemini",)
     events = ("BeforeTool", "AfterTool", "BeforeAgent", "SessionStart", "PreCompress")
     tool_event = "BeforeTool"
     default_scope = "user"
@@ -38,7 +39,11 @@ class GeminiCli(AgentHost):
 
     def settings_file(self, scope: Scope, root: Path, home: Path) -> Path:
         """Return ``.gemini/settings.json`` of the project or of the user."""
-        return (root if scope == "project" else home) / ".gemini" / "settings.json"
+        return (self.user_folder(home) if scope == "user" else root / ".gemini") / "settings.json"
+
+    def user_folder(self, home: Path) -> Path:
+        """Return ``~/.gemini``."""
+        return home / ".gemini"
 
     def other_files(self, root: Path, home: Path) -> tuple[Path, ...]:
         """Return the settings of the machine's owner."""

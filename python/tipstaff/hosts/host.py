@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,8 +15,9 @@ from typing import Any, Final, Literal, cast
 
 from tipstaff.model import Record
 
-Scope = Literal["project", "user"]
-SCOPES: Final[tuple[Scope, ...]] = ("project", "user")
+Scope = Literal["local", "project", "user"]
+SCOPES: Final[tuple[Scope, ...]] = ("local", "project", "user")
+"""This repository, in a file that is not committed; this repository, in one that is; every repository of the user."""
 Outcome = Literal["runs", "asks", "stopped"]
 PROGRAM: Final = "tipstaff-hook"
 TIMEOUT_S: Final = 10
@@ -25,6 +27,9 @@ that are slow to start a process, since every host lets a call pass when its hoo
 DOCTOR_SESSION: Final = "tipstaff-doctor"
 """The session of the calls by which the doctor tries a registration; statistics leave them out."""
 
+_GUARD: Final = re.compile(
+    rf"command -v {PROGRAM} >/dev/null 2>&1 \|\| (?:exit 0|\{{ echo '[^']*'; exit 0; \}}); exec (?={PROGRAM}\b)"
+)
 KINDS: Final = ("harmless", "destructive", "confirm", "secret", "malformed")
 
 
@@ -102,7 +107,9 @@ class AgentHost(ABC):
     events: tuple[str, ...]
     tool_event: str
     """The event before a tool call, by which the host's part in it can be tried out."""
-    default_scope: Scope = "project"
+    programs: tuple[str, ...] = ()
+    """Its programs, by which it is found on this machine; else by the user's folder of it."""
+    default_scope: Scope = "local"
     """Where it is registered unless the user says otherwise: ``user`` where projects are not trusted by default."""
     matcher_names: re.Pattern[str] | None = None
     """Matchers that are lists of whole names; None where each is a regular expression."""
@@ -127,16 +134,37 @@ class AgentHost(ABC):
 
     @abstractmethod
     def settings_file(self, scope: Scope, root: Path, home: Path) -> Path:
-        """Return the file that the hook is registered in."""
+        """Return the file that the hook is registered in; the local one is the project's where a host has no other."""
 
     def other_files(self, root: Path, home: Path) -> tuple[Path, ...]:
         """Return further files in which the host looks for hooks."""
         del root, home
         return ()
 
+    def found(self, home: Path) -> str:
+        """Return by what the host is known to be used here, empty where it is not: a program, or the user's folder."""
+        for name in self.programs:
+            if shutil.which(name):
+                return f"{name} is on PATH"
+        folder = self.user_folder(home)
+        return f"{folder} exists" if folder.is_dir() else ""
+
+    @abstractmethod
+    def user_folder(self, home: Path) -> Path:
+        """Return where the host keeps what is the user's."""
+
     @abstractmethod
     def entry(self, event: str, program: Path) -> dict[str, Any]:
-        """Return what stands for the hook in the list of an event."""
+        """Return what registers the hook in the list of an event.
+
+        Parameters
+        ----------
+        event
+            As the host names it.
+        program
+            The program's absolute path; its name alone for settings that are committed: the one on PATH is started
+            then, and calls run where there is none.
+        """
 
     def own_file(self, program: Path) -> bytes | None:
         """Return the whole settings file, where it is this package's alone; None where it is shared with others."""
@@ -207,7 +235,7 @@ class AgentHost(ABC):
             for group, entry in enumerate(entries if isinstance(entries, list) else []):
                 for number, handler in enumerate(handlers_of(entry)):
                     if self.is_ours(handler):
-                        line = "" if takes_arguments(handler) else line_of(handler)
+                        line = "" if takes_arguments(handler) else without_guard(line_of(handler))
                         yield Registered(event, words_of(handler), line, {**entry, **handler}, (group, number))
 
 
@@ -250,14 +278,33 @@ def words_of(handler: Mapping[str, Any]) -> tuple[str, ...]:
             return ()
         return (line, *(str(word) for word in arguments))
     try:
-        return tuple(shlex.split(line))
+        return tuple(shlex.split(without_guard(line)))
     except ValueError:
         return ()
 
 
-def command_line(program: Path, arguments: Sequence[str]) -> str:
-    """Return a command line for hosts that pass it to a shell."""
-    return shlex.join([str(program), *arguments])
+def command_line(program: Path, arguments: Sequence[str], *, without: str = "") -> str:
+    """Return a command line for hosts that pass it to a shell.
+
+    Parameters
+    ----------
+    program
+        Its absolute path, or its name alone: then it is looked up on PATH, and the line succeeds where it is missing.
+    arguments
+        Its options.
+    without
+        What the line prints where the program is missing.
+    """
+    line = shlex.join([str(program), *arguments])
+    if program.is_absolute():
+        return line
+    otherwise = f"{{ echo {shlex.quote(without)}; exit 0; }}" if without else "exit 0"
+    return f"command -v {program} >/dev/null 2>&1 || {otherwise}; exec {line}"
+
+
+def without_guard(line: str) -> str:
+    """Return a command line without what `command_line` puts before a program that may be missing."""
+    return _GUARD.sub("", line)
 
 
 def machine_file(linux: str, macos: str, windows: str) -> Path:

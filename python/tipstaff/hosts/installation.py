@@ -6,16 +6,19 @@ import contextlib
 import difflib
 import json
 import os
+import subprocess
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, cast
 
-from tipstaff.errors import SourceError
+from tipstaff.errors import ConfigError, SourceError
 from tipstaff.hosts.host import AgentHost, Scope, handlers_of
 from tipstaff.hosts.json_text import Node, parse, with_item, with_member, without
 from tipstaff.model import Record
+from tipstaff.store.git import git_command, git_environment
 from tipstaff.store.replacing import replaced_file
+from tipstaff.store.shipped import is_shipped
 
 COPY_SUFFIX: Final = ".before-tipstaff"
 MAX_BYTES: Final = 4 << 20
@@ -82,10 +85,56 @@ def plan_install(host: AgentHost, scope: Scope, root: Path, home: Path, program:
         if root_node.member(key) is None:
             text = with_member(text, root_node, key, value)
     for event, entry in wanted.items():
-        hooks = _made(text, parsed, path, (), "hooks", {})
-        events = _made(hooks, parsed, path, ("hooks",), event, [])
+        hooks = _with_container(text, parsed, path, (), "hooks", {})
+        events = _with_container(hooks, parsed, path, ("hooks",), event, [])
         text = with_item(events, _at(parsed(events), ("hooks", event)), entry)
     return Change(host.name, str(path), before, mark + text.encode(), str(_copy_of(path)))
+
+
+def scope_for(host: AgentHost, wanted: Scope | None, root: Path, home: Path) -> Scope:
+    """Return in whose settings a host is registered: as wanted, else where it is by default.
+
+    By default a file that git tracks is not changed for one person alone: the user's settings are taken instead.
+
+    Raises
+    ------
+    ConfigError
+        The local settings are wanted, and git tracks their file.
+    """
+    scope = wanted or host.default_scope
+    if scope != "local" or not is_shipped(root, path := host.settings_file("local", root, home)):
+        return scope
+    if wanted is not None:
+        raise ConfigError(f"{path}: git tracks it, so it is not local; use --project or --user")
+    return "user"
+
+
+def exclude_local(path: Path, root: Path, *, excluded: bool) -> None:
+    """Have git ignore a settings file of a repository and its copy on this machine, or no longer ignore them.
+
+    Raises
+    ------
+    StoreWriteError
+        ``.git/info/exclude`` cannot be written.
+    """
+    try:
+        done = subprocess.run(  # noqa: S603 - the words are ours, and no shell reads them
+            git_command(root, "rev-parse", "--git-path", "info/exclude"),
+            capture_output=True, check=False, timeout=10, stdin=subprocess.DEVNULL, env=git_environment(),
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired):
+        return
+    if done.returncode != 0 or not path.is_relative_to(root):
+        return
+    file = root / os.fsdecode(done.stdout.rstrip(b"\n"))
+    line = f"/{path.relative_to(root).as_posix()}*\n".encode()
+    lines = (_read(file) or b"").splitlines(keepends=True)
+    if excluded == (line in lines):
+        return
+    if lines and not lines[-1].endswith(b"\n"):
+        lines[-1] += b"\n"
+    file.parent.mkdir(exist_ok=True)
+    _write(file, b"".join([*lines, line] if excluded else [one for one in lines if one != line]), like=file)
 
 
 def plan_uninstall(host: AgentHost, scope: Scope, root: Path, home: Path) -> Change:
@@ -254,8 +303,10 @@ def _checked(root: Node, path: Path) -> Node:
     return root
 
 
-def _made(text: str, parsed: Callable[[str], Node], source: Path, way: tuple[str, ...], key: str, empty: Any) -> str:
-    """Return the text with a container at a place, made where it is missing."""
+def _with_container(
+    text: str, parsed: Callable[[str], Node], source: Path, way: tuple[str, ...], key: str, empty: Any
+) -> str:
+    """Return the text with an empty container at a place, where there is none."""
     root = parsed(text)
     owner = _at(root, way)
     node = owner.member(key)
@@ -271,7 +322,7 @@ def _made(text: str, parsed: Callable[[str], Node], source: Path, way: tuple[str
 def _at(root: Node, way: tuple[str, ...]) -> Node:
     for key in way:
         found = root.member(key)
-        if found is None:  # never: the way was made just before
+        if found is None:  # never: it was added just before
             raise SourceError(key)
         root = found
     return root

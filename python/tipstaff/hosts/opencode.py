@@ -21,13 +21,17 @@ class OpenCode(ClaudeCode):
 
     name = "opencode"
     title = "opencode"
+    programs = ("opencode",)
     events = ("PreToolUse", "PostToolUse", "UserPromptSubmit", "SessionStart")
 
     def settings_file(self, scope: Scope, root: Path, home: Path) -> Path:
         """Return the plugin's file."""
+        return (self.user_folder(home) if scope == "user" else root / ".opencode") / "plugins" / "tipstaff.js"
+
+    def user_folder(self, home: Path) -> Path:
+        """Return ``~/.config/opencode``."""
         base = os.environ.get("XDG_CONFIG_HOME", "")
-        user = (Path(base) if base else home / ".config") / "opencode"
-        return (root / ".opencode" if scope == "project" else user) / "plugins" / "tipstaff.js"
+        return (Path(base) if base else home / ".config") / "opencode"
 
     def other_files(self, root: Path, home: Path) -> tuple[Path, ...]:
         """Return nothing: plugins elsewhere are of others."""
@@ -43,6 +47,7 @@ class OpenCode(ClaudeCode):
         """Return the plugin."""
         text = files("tipstaff.hosts").joinpath("opencode_plugin.js").read_text("utf-8")
         words = json.dumps([str(program), "--host", "opencode"])
+        text = text.replace("__OPTIONAL__", json.dumps(not program.is_absolute()))
         return text.replace("__PROGRAM__", words).replace("__TIMEOUT_MS__", str(TIMEOUT_S * 1000)).encode()
 
     def read_file(self, path: Path) -> dict[str, Any] | None:

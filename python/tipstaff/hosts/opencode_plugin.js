@@ -1,14 +1,18 @@
 // tipstaff: asks tipstaff-hook before each tool call, and masks secrets in what tools give. Written by `tipstaff install`,
-// which writes it anew; `tipstaff uninstall` takes it away.
+// which replaces it; `tipstaff uninstall` removes it.
 import { spawnSync } from "node:child_process"
+import { existsSync } from "node:fs"
 
 const PROGRAM = __PROGRAM__
+// Whether calls run where the program is missing: this file is committed, and not everybody has installed it.
+const OPTIONAL = __OPTIONAL__
 
 // The hook's reply; an error where it gave none.
 const ask = (event, cwd) => {
   const input = JSON.stringify({ transcript_path: null, cwd, ...event })
   const [program, ...words] = PROGRAM
   const done = spawnSync(program, words, { input, cwd, encoding: "utf8", timeout: __TIMEOUT_MS__, maxBuffer: 1 << 28 })
+  if (OPTIONAL && done.error?.code === "ENOENT" && existsSync(cwd)) return {}
   if (done.error || done.status !== 0)
     throw new Error(`tipstaff-hook did not answer (${done.error?.message ?? done.stderr ?? done.status}): a person runs \`tipstaff doctor\``)
   return done.stdout.trim() === "" ? {} : JSON.parse(done.stdout)
@@ -16,19 +20,19 @@ const ask = (event, cwd) => {
 
 export const Tipstaff = async ({ directory }) => {
   const rules = new Map()
-  const tell = (session, event) => {
+  const deliver = (session, event) => {
     try {
       const text = ask({ session_id: session, ...event }, directory).hookSpecificOutput?.additionalContext
       if (text) rules.set(session, [...(rules.get(session) ?? []).filter((one) => one.event !== event.hook_event_name), { event: event.hook_event_name, text }])
     } catch {
-      // Rules that cannot be told stop no prompt; a call that cannot be judged is stopped below.
+      // Rules that cannot be delivered stop no prompt; a call that cannot be judged is stopped below.
     }
   }
   return {
     "chat.message": async (input, output) => {
-      if (!rules.has(input.sessionID)) tell(input.sessionID, { hook_event_name: "SessionStart", source: "startup" })
+      if (!rules.has(input.sessionID)) deliver(input.sessionID, { hook_event_name: "SessionStart", source: "startup" })
       const prompt = (output.parts ?? []).map((part) => part.text ?? "").join("\n")
-      tell(input.sessionID, { hook_event_name: "UserPromptSubmit", prompt })
+      deliver(input.sessionID, { hook_event_name: "UserPromptSubmit", prompt })
     },
     "experimental.chat.system.transform": async (input, output) => {
       for (const one of rules.get(input.sessionID) ?? []) output.system.push(one.text)

@@ -16,6 +16,7 @@ class QwenCode(ClaudeCode):
 
     name = "qwen"
     title = "Qwen Code"
+    programs = ("qwen",)
     matcher_names = None
     command_tools = ("run_shell_command", "Shell", "Bash")
     other_tools = ("write_file", "mcp__server__tool")
@@ -25,7 +26,11 @@ class QwenCode(ClaudeCode):
 
     def settings_file(self, scope: Scope, root: Path, home: Path) -> Path:
         """Return ``.qwen/settings.json`` of the project or of the user."""
-        return (root if scope == "project" else home) / ".qwen" / "settings.json"
+        return (self.user_folder(home) if scope == "user" else root / ".qwen") / "settings.json"
+
+    def user_folder(self, home: Path) -> Path:
+        """Return ``~/.qwen``."""
+        return home / ".qwen"
 
     def other_files(self, root: Path, home: Path) -> tuple[Path, ...]:
         """Return the settings of the machine's owner."""

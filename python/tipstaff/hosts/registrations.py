@@ -14,7 +14,7 @@ from tipstaff.store.replacing import replaced_file
 from tipstaff.store.state import fnv64, make_private
 
 
-def kept_registrations(root: Path, state: Path) -> dict[str, str]:
+def recorded_registrations(root: Path, state: Path) -> dict[str, str]:
     """Return settings file to host of what was registered for a repository."""
     found: dict[str, str] = {}
     with contextlib.suppress(OSError, ValueError):
@@ -24,7 +24,7 @@ def kept_registrations(root: Path, state: Path) -> dict[str, str]:
     return found
 
 
-def keep_registration(root: Path, state: Path, host: str, path: str, *, registered: bool) -> None:
+def record_registration(root: Path, state: Path, host: str, path: str, *, registered: bool) -> None:
     """Note that a host was registered in a file for a repository, or that it is no longer.
 
     Raises
@@ -32,7 +32,7 @@ def keep_registration(root: Path, state: Path, host: str, path: str, *, register
     StoreWriteError
         It cannot be written.
     """
-    kept = kept_registrations(root, state)
+    kept = recorded_registrations(root, state)
     wanted = {**kept, path: host} if registered else {one: name for one, name in kept.items() if one != path}
     if wanted == kept or "\n" in path:
         return
@@ -45,7 +45,7 @@ def keep_registration(root: Path, state: Path, host: str, path: str, *, register
 def lost_registrations(host: str, root: Path, state: Path) -> list[str]:
     """Return what is wrong with the registrations of a host that were made and are no more."""
     lost: list[str] = []
-    for path, name in kept_registrations(root, state).items():
+    for path, name in recorded_registrations(root, state).items():
         try:
             there = PROGRAM in Path(path).read_text("utf-8", errors="replace")
         except OSError:

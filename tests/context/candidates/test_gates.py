@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tipstaff.context.candidates.config import DAY_US, CandidateConfig
@@ -43,7 +43,6 @@ def test_decay(days: float, share: float) -> None:
     assert decayed(0.8, NOW - round(days * DAY_US), NOW, SPANS) == pytest.approx(0.8 * share)
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(0, 40 * DAY_US), min_size=1, max_size=6))
 def test_decay_does_not_depend_on_who_asks_in_between(steps: list[int]) -> None:
     now = 0

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.context.candidates.clock import Clock
@@ -96,7 +96,6 @@ def test_count_and_categories_are_limited(store: CandidateStore) -> None:
     ]
 
 
-@settings(deadline=None)
 @given(budget=st.integers(0, 260))
 def test_the_token_budget_holds_and_is_used(tmp_path_factory: pytest.TempPathFactory, budget: int) -> None:
     store = CandidateStore(tmp_path_factory.mktemp("c"), clock=Clock(), sync=False)
@@ -133,7 +132,6 @@ def test_neutralised(text: str, expected: str) -> None:
     assert neutralised(text, 200) == expected
 
 
-@settings(deadline=None)
 @given(st.text(max_size=300), st.integers(16, 80))
 def test_whatever_comes_is_one_quoted_line(text: str, longest: int) -> None:
     line = neutralised(text, longest)

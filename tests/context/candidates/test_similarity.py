@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.shared_data import shared_path
@@ -67,7 +67,6 @@ def test_a_half_surrogate_pair_ends_a_word() -> None:
     assert words("one\ud800two") == {"one", "two"}
 
 
-@settings(deadline=None)
 @given(st.text(max_size=40), st.text(max_size=40))
 def test_it_is_a_similarity(left: str, right: str) -> None:
     value = jaccard(left, right)
@@ -77,7 +76,6 @@ def test_it_is_a_similarity(left: str, right: str) -> None:
         assert jaccard(left, left) == 1.0
 
 
-@settings(deadline=None)
 @given(st.lists(st.text(max_size=25), max_size=12), st.text(max_size=25))
 def test_the_index_agrees(texts: list[str], asked: str) -> None:
     index = WordSets(0.5)

@@ -7,7 +7,7 @@ import random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.context.conversations import conversation, problems
@@ -68,7 +68,6 @@ def test_native_conversations_come_back_equal(shape: str) -> None:
         assert len(bare) >= len(messages) or shape == "responses"
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.lists(st.sampled_from(CHAT), max_size=12), st.lists(st.sampled_from(RESPONSES), max_size=12))
 def test_any_order_of_items_comes_back(chat: list[dict[str, Any]], responses: list[dict[str, Any]]) -> None:
     assert to_openai_chat(from_openai_chat(chat)) == chat

@@ -4,7 +4,7 @@ import xml.etree.ElementTree as ET
 from itertools import combinations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.context.requests import request
@@ -14,7 +14,6 @@ from tipstaff.context.prompt.assembly import ContextAssemblyPlan
 from tipstaff.context.prompt.budget import SystemPromptBudget
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(1, 100_000), min_size=1, max_size=40), st.floats(10, 2000), st.floats(10, 2000))
 def test_tiles_fill_the_rectangle_in_proportion(sizes: list[int], width: float, height: float) -> None:
     placed = squarified([Tile(str(n), size, "core", "") for n, size in enumerate(sizes)], 5, 7, width, height)

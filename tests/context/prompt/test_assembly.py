@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tipstaff.context.prompt.allowances import PromptOverflowError
@@ -43,7 +43,6 @@ def plan_of(sections: list[tuple[str, int, int, bool]]) -> ContextAssemblyPlan:
 
 
 @given(SECTIONS, st.integers(1, 1_200), st.integers(1, 4_000))
-@settings(max_examples=300)
 def test_order_is_kept_protected_sections_are_whole_and_the_budget_holds(
     sections: list[tuple[str, int, int, bool]], tier: int, total: int
 ) -> None:
@@ -71,7 +70,6 @@ def test_order_is_kept_protected_sections_are_whole_and_the_budget_holds(
 
 
 @given(SECTIONS, st.integers(200, 4_000))
-@settings(max_examples=200)
 def test_what_is_cut_is_lower_than_what_is_whole(sections: list[tuple[str, int, int, bool]], total: int) -> None:
     if sum(size for _, size, _, kept in sections if kept) > total:
         return

@@ -6,7 +6,7 @@ import re
 import time
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tipstaff.context.conversation.graphemes import is_boundary
@@ -52,7 +52,6 @@ def shown(result: str) -> tuple[int, int, int]:
 
 
 @given(TEXTS, ALLOWANCES)
-@settings(max_examples=400)
 def test_never_longer_than_allowed(text: str, allowance: int) -> None:
     assert len(truncate(text, allowance)) <= allowance
 
@@ -66,7 +65,6 @@ def test_what_fits_is_untouched_and_cutting_again_changes_nothing(text: str, all
 
 
 @given(TEXTS, ALLOWANCES)
-@settings(max_examples=400)
 def test_the_cuts_are_truthful_and_between_graphemes(text: str, allowance: int) -> None:
     done = cut(text, allowance)
     if done.text == text:
@@ -91,7 +89,6 @@ def test_the_cuts_are_truthful_and_between_graphemes(text: str, allowance: int) 
 @example("```\n" + "code\n" * 60, 200)
 @example("a\n" * 60 + "```py\n" + "code\n" * 80 + "```\n" + "b\n" * 30, 260)
 @example("~~~\n" + "`" * 300 + "\n" + "x " * 200, 300)
-@settings(max_examples=600)
 def test_fences_and_comments_are_closed(text: str, allowance: int) -> None:
     result = truncate(text, allowance)
     if result != text:

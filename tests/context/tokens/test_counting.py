@@ -8,7 +8,7 @@ import struct
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.shared_data import shared_path
@@ -56,7 +56,6 @@ def test_labelled_cases(case: dict[str, Any]) -> None:
         assert {key: getattr(found, key) for key in expected} == expected
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.dictionaries(st.text(max_size=9), st.text(max_size=60) | st.floats() | st.booleans(), max_size=4))
 def test_compact_json_is_what_the_standard_encoder_writes(value: dict[str, Any]) -> None:
     plain = {**value, '\x00\x1f\x7f\u2028/\\"<&': '\x00\b\t\n\x7f\u2028/\\"<&😀'}

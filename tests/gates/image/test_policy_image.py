@@ -6,7 +6,7 @@ import struct
 from functools import cache
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tipstaff.gates.image.layout import VERSION, hash_name, image_checksum, with_settings
@@ -60,7 +60,6 @@ def test_a_wrong_header_is_refused(at: int, value: bytes, message: str) -> None:
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
 def test_a_changed_byte_is_refused(data: st.DataObject) -> None:
     changed = bytearray(image())
     at = data.draw(st.integers(32, len(changed) - 1))
@@ -70,7 +69,6 @@ def test_a_changed_byte_is_refused(data: st.DataObject) -> None:
 
 
 @given(st.data())
-@settings(max_examples=150, deadline=None)
 def test_a_forged_image_opens_whole_or_not_at_all(data: st.DataObject) -> None:
     changed = bytearray(image())
     for _ in range(data.draw(st.integers(1, 4))):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tipstaff.gates.image.policy import default_image
@@ -59,7 +59,6 @@ def lines(draw: st.DrawFn) -> str:
 
 @example("bsdunzip /opt/* -d /o", "/home/dev/proj")
 @given(lines(), st.sampled_from(("/home/dev/proj", "", "/home/dev")))
-@settings(max_examples=400, deadline=None)
 def test_the_short_way_leads_where_the_long_one_does(text: str, cwd: str) -> None:
     site = _gates.CallSite(cwd, cwd, "/home/dev", "/tmp")
     # Who asks for an explanation gets the long way: the shell's reader, and every rule of the program.
@@ -71,7 +70,6 @@ def test_the_short_way_leads_where_the_long_one_does(text: str, cwd: str) -> Non
 
 
 @given(st.lists(lines(), max_size=8), st.integers(1, 3))
-@settings(max_examples=40, deadline=None)
 def test_many_at_once_are_judged_as_each_alone(texts: list[str], threads: int) -> None:
     site = _gates.CallSite("/home/dev/proj", "/home/dev/proj", "/home/dev", "/tmp")
     alone = b"".join(policy().decisions([text], site, SETTINGS) for text in texts)

@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tipstaff.gates.image.policy_image import compile_image
@@ -95,7 +95,6 @@ def policy_of(text: str) -> Policy:
 
 
 @given(packs(), st.sampled_from(("", " | cat", " && ls", " &")))
-@settings(max_examples=25, deadline=None)
 def test_the_short_way_leads_where_the_long_one_does_by_any_pack(text: str, end: str) -> None:
     native = _gates.Policy(compile_image(policy_of(text)))
     site = _gates.CallSite("/home/dev/proj", "/home/dev/proj", "/home/dev", "/tmp")

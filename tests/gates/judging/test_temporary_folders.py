@@ -49,5 +49,5 @@ def test_the_folders_themselves_are_asked_about(gates: EnforcementGates, command
 
 
 def test_the_page_says_so() -> None:
-    page = Path(__file__).parents[3] / "docs" / "gates.md"
+    page = Path(__file__).parents[3] / "docs" / "reference" / "gates.md"
     assert "Below temporary directories" in page.read_text(encoding="utf-8")

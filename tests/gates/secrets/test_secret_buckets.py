@@ -6,7 +6,7 @@ import argparse
 import inspect
 import random
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tipstaff.gates.secrets.anchors import WINDOW, both_cases
@@ -43,7 +43,6 @@ def test_the_measured_shares_are_whole() -> None:
         assert 0.5 < sum(2.0 ** (-int(digit, 36) / 2) for digit in row) < 2
 
 
-@settings(deadline=None)
 @given(st.lists(st.text("abcdefghijklmnopqrstuvwxyz0123456789_-.", min_size=3, max_size=8), min_size=1, max_size=60))
 def test_every_window_passes_in_either_case(words: list[str]) -> None:
     wide = wide_table([window[:WINDOW] for window in windows_of(words)])

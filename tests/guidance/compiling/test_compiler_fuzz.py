@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.guidance.coverage_oracle import spans_of_bundle, uncovered
@@ -13,13 +13,11 @@ from tipstaff import compile_guidance
 
 
 @given(documents, documents)
-@settings(deadline=None)
 def test_any_two_documents_compile(root: str, local: str) -> None:
     json.dumps(compile_guidance(root, local).to_dict())
 
 
 @given(st.text(max_size=200), st.text(max_size=50))
-@settings(deadline=None)
 def test_any_text_compiles_after_any_other(first: str, second: str) -> None:
     previous = compile_guidance(first, second)
     again = compile_guidance(f"- {second}", previous=previous)
@@ -27,6 +25,5 @@ def test_any_text_compiles_after_any_other(first: str, second: str) -> None:
 
 
 @given(documents)
-@settings(max_examples=300, deadline=None)
 def test_nothing_of_a_document_is_lost(text: str) -> None:
     assert uncovered(text, spans_of_bundle(compile_guidance(text))) == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tipstaff.guidance.compiling.compiler import compile_documents
@@ -57,7 +57,6 @@ def test_an_id_twice_in_one_file_set_is_an_error(tmp_path: Path) -> None:
     assert [one.code for one in bundle.diagnostics] == ["TS306"]
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.dictionaries(
         NAMES, st.lists(LINES, min_size=1, max_size=3, unique_by=lambda line: line[:9]), min_size=1, max_size=4

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.guidance.made_rules import bundle_of, rule
@@ -39,7 +39,6 @@ def owned(tenant: str | None, subjects: list[str]) -> PolicyBundle:
     )
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     st.dictionaries(st.sampled_from(TENANTS), st.lists(st.sampled_from(SUBJECTS), max_size=6), min_size=1),
     st.sampled_from((*TENANTS, "stranger", "")),

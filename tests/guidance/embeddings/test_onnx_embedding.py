@@ -285,7 +285,7 @@ def test_it_serves_retrieval_and_a_store_of_another_model_is_built_again(
 
 def test_the_command_line_takes_a_folder(export: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "CLAUDE.md").write_text(RULES, encoding="utf-8")
-    arguments = ["retrieve", "keep images small", "--dir", str(tmp_path), "--json", "--embedding"]
+    arguments = ["retrieve", "keep images small", "-C", str(tmp_path), "--json", "--embedding"]
     assert main([*arguments, f"onnx:{export}"]) == exits.OK
     assert json.loads(capsys.readouterr().out)["shards"][0]["shard"]["rule"]["id"] == "R-002"
     assert main([*arguments, f"onnx:{tmp_path}"]) == exits.USAGE

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from benchmarks.eval_retrieval import OWN, with_bm25
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tools.embedding.measures import innermost, judge_all, read_evaluation
 
@@ -93,7 +93,6 @@ def test_columns_that_hold_no_texts_are_errors(embedding: StaticEmbedding) -> No
 
 
 @given(st.text())
-@settings(max_examples=200, deadline=None)
 def test_any_text_is_a_unit_vector_or_zeros(text: str) -> None:
     vector = StaticEmbedding().embed(text)
     length = float(np.linalg.norm(vector.astype(np.float64)))

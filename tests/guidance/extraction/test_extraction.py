@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 
 from tests.guidance.coverage_oracle import spans_of_extraction, stretches, uncovered
 from tests.guidance.markdown_strategies import documents, well_formed
@@ -28,13 +28,11 @@ def codes(text: str) -> list[str]:
 
 @given(documents)
 @example("---\n...\n\tmust.")
-@settings(max_examples=300, deadline=None)
 def test_nothing_is_dropped_in_silence(text: str) -> None:
     assert uncovered(text, spans_of_extraction(text)) == []
 
 
 @given(well_formed)
-@settings(max_examples=200, deadline=None)
 def test_nothing_of_an_ordinary_file_is_dropped_in_silence(text: str) -> None:
     assert uncovered(text, spans_of_extraction(text)) == []
 

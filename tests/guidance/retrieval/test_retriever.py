@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.guidance.made_rules import bundle_of, rule
@@ -69,7 +69,6 @@ def by_formula(bundle: PolicyBundle, task: str, intent: str) -> list[tuple[float
     return sorted(scored, key=lambda one: -one[0])
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     rules=st.lists(
         st.builds(

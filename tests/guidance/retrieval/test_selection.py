@@ -3,7 +3,7 @@ from __future__ import annotations
 from itertools import combinations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.guidance.made_rules import bundle_of, rule
@@ -211,7 +211,6 @@ def contradicting(left: GuidanceRule, right: GuidanceRule) -> bool:
     )
 
 
-@settings(max_examples=200, deadline=None)
 @given(rule_sets(), st.integers(1, 10), st.sampled_from([None, "web/a.ts", "docs/b"]))
 def test_those_given_agree_and_those_dropped_had_to_go(
     rules: list[GuidanceRule], max_shards: int, within: str | None

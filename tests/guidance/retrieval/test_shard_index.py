@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.guidance.made_rules import bundle_of, rule
@@ -148,7 +148,6 @@ def scored_shards(draw: st.DrawFn) -> tuple[list[GuidanceRule], dict[str, Any], 
     return rules, options, draw(st.sampled_from(["word 3", "fix", ""]))
 
 
-@settings(max_examples=25, deadline=None)
 @given(scored_shards(), st.booleans())
 def test_int8_rows_choose_what_float32_rows_do(
     made: tuple[list[GuidanceRule], dict[str, Any], str], masked: bool

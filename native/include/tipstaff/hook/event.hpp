@@ -1,6 +1,6 @@
 // What an agent host tells its hook, in one shape for all hosts.
 //
-// Wire formats: the hosts' own documentation and schemas as of 2026; see docs/hosts.md for what each one honours.
+// Wire formats: the hosts' own documentation and schemas as of 2026; see docs/reference/hosts.md for what each one honours.
 #pragma once
 
 #include <sys/mman.h>

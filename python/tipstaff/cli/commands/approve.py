@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import re
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from tipstaff.cli import exits
+from tipstaff.cli.options import is_below, repository_if_named
 from tipstaff.cli.output import Painter, counted, plain, write
 from tipstaff.cli.person import check_person
 from tipstaff.errors import ConfigError
@@ -24,12 +26,12 @@ _SECONDS: Final = {"s": 1, "m": 60, "h": 3600}
 
 @click.command("approve")
 @click.argument("code", required=False)
+@repository_if_named("Only calls in this repository.")
 @click.option(
     "--for", "time_text", default="10m", show_default=True, help="How long the approval is valid: 90s, 10m or 2h."
 )
-@click.option("--memory", is_flag=True, help="Accept memory files that came with this repository.")
 @click.option("--deny", is_flag=True, help="Refuse the call instead; the agent sees that a person did.")
-def command(code: str | None, time_text: str, memory: bool, deny: bool) -> int:
+def command(code: str | None, repository: Path | None, time_text: str, deny: bool) -> int:
     """Allow one call that waits for a person, once; without a code, list the calls that wait.
 
     Only a person may do this, in a terminal of their own: it refuses when an agent or a script runs it.
@@ -39,11 +41,8 @@ def command(code: str | None, time_text: str, memory: bool, deny: bool) -> int:
 
     state = state_folder()
     paint = Painter()
-    if memory:
-        check_person()
-        return _take_over_memory()
     if code is None:
-        calls = pending_calls(state)
+        calls = [call for call in pending_calls(state) if repository is None or is_below(call.cwd, repository)]
         write(*([line for call in calls for line in _lines(call, paint)] or ["no call waits for a person"]))
         return exits.OK
     check_person()
@@ -57,35 +56,6 @@ def command(code: str | None, time_text: str, memory: bool, deny: bool) -> int:
         return exits.FINDINGS
     answer(call, state, seconds=seconds, refused=deny)
     write(f"refused for {time_text}" if deny else f"allowed once, within {time_text}: have the agent try it again")
-    return exits.OK
-
-
-def _take_over_memory() -> int:
-    """Show each file of memory that came with the repository, and ask whether it counts."""
-    from pathlib import Path
-
-    from tipstaff.context.sources.memory_tiers import SHIPPED_NEVER, TIERS
-    from tipstaff.store.shipped import is_shipped, is_taken_over, take_over
-
-    root = Path.cwd()
-    folders = [root / ".tipstaff" / "memory" / "journal"]
-    names = [name for tier in TIERS if tier.tier in SHIPPED_NEVER for name in tier.places if name[0] != "~"]
-    paths = [root / name for name in names if "{" not in name]
-    paths += [path for folder in folders if folder.is_dir() for path in sorted(folder.glob("*.md"))]
-    waiting = [path for path in paths if path.is_file() and is_shipped(root, path) and not is_taken_over(root, path)]
-    if not waiting:
-        write("no memory file that came with this repository waits for approval")
-    for path in waiting:
-        write(
-            "",
-            f"{plain(str(path))}:",
-            *(f"  {plain(line)}" for line in path.read_text("utf-8", "replace").splitlines()),
-        )
-        if (
-            str(click.prompt("To let the agent remember this, type remember", default="", show_default=False)).strip()
-            == "remember"
-        ):
-            take_over(root, path)
     return exits.OK
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tipstaff.cli import exits
+from tipstaff.cli.options import color_option, repository_option
 from tipstaff.cli.output import Painter, check_outputs, counted, json_bytes, plain, write, write_json
 from tipstaff.errors import ConfigError
 
@@ -35,9 +36,7 @@ _NESTED = "TIPSTAFF_CHECK_DEPTH"
 
 @click.command("check")
 @click.argument("names", nargs=-1, metavar="[CHECK]...")
-@click.option(
-    "--root", type=click.Path(path_type=Path, file_okay=False, exists=True), default=Path(), help="The repository."
-)
+@repository_option
 @click.option(
     "--changed",
     "only_changed",
@@ -66,11 +65,11 @@ _NESTED = "TIPSTAFF_CHECK_DEPTH"
 @click.option(
     "--report", type=click.Path(path_type=Path, dir_okay=False), help="Write the JSON document to this file as well."
 )
-@click.option("--color", "color", type=click.Choice(["auto", "always", "never"]), default="auto")
+@color_option
 def command(
     *,
     names: tuple[str, ...],
-    root: Path,
+    repository: Path,
     only_changed: bool,
     everything: bool,
     base: str | None,
@@ -107,8 +106,8 @@ def command(
         raise ConfigError(msg)
     form = "json" if as_json else form
     _refuse_nesting()
-    config = read_config(root)
-    checks = _chosen(configured_checks(root, config), names)
+    config = read_config(repository)
+    checks = _chosen(configured_checks(repository, config), names)
     paint = Painter(color)
     if listing:
         _list(checks, form, paint)
@@ -120,9 +119,9 @@ def command(
         "max_attempts": max_attempts or settings.get("max_attempts") or 3,
         "task": task,
     }
-    log = review_log(root, config)
+    log = review_log(repository, config)
     with _ended_by_signals():
-        found = _run(root, checks, options, only_changed=only_changed, base=base, form=form, paint=paint, log=log)
+        found = _run(repository, checks, options, only_changed=only_changed, base=base, form=form, paint=paint, log=log)
         code = 0 if found.passed else 1 if found.ran else exits.UNREADABLE
         if report is not None:
             _write_report(found, report)
@@ -156,7 +155,7 @@ def _refuse_nesting() -> None:
         raise ConfigError(msg)
 
 
-def _say_what_runs(root: Path, checks: tuple[Check, ...]) -> None:
+def _say_what_runs(repository: Path, checks: tuple[Check, ...]) -> None:
     """Say once which commands a repository's checks run, and ask a person who is there.
 
     They are the repository's author's, as those of its Makefile. Said again where a command has changed.
@@ -169,7 +168,7 @@ def _say_what_runs(root: Path, checks: tuple[Check, ...]) -> None:
     commands = "\n".join(f"  {check.name}: {check.command}" for check in checks)
     if not commands:
         return
-    place = str(root.resolve())
+    place = str(repository.resolve())
     known = state_folder() / "checks" / hashlib.sha256(place.encode("utf-8", "surrogateescape")).hexdigest()[:24]
     digest = hashlib.sha256(commands.encode("utf-8", "surrogateescape")).hexdigest().encode()
     with contextlib.suppress(OSError):
@@ -207,7 +206,7 @@ def _chosen(checks: tuple[Check, ...], names: Sequence[str]) -> tuple[Check, ...
 
 
 def _run(
-    root: Path,
+    repository: Path,
     checks: tuple[Check, ...],
     options: dict[str, Any],
     *,
@@ -220,9 +219,9 @@ def _run(
     from tipstaff.review.repository import changed_files
     from tipstaff.review.running.run import CheckOptions, run_checks
 
-    changed = changed_files(root, base) if only_changed else None
+    changed = changed_files(repository, base) if only_changed else None
     if changed != ():
-        _say_what_runs(root, checks)
+        _say_what_runs(repository, checks)
     os.environ[_NESTED] = "1"
     try:
         watcher = None
@@ -230,7 +229,7 @@ def _run(
             from tipstaff.cli.live_view import LiveView
 
             watcher = LiveView(paint)
-        report = run_checks(root, checks, CheckOptions(changed=changed, **options), watcher=watcher, log=log)
+        report = run_checks(repository, checks, CheckOptions(changed=changed, **options), watcher=watcher, log=log)
     finally:
         del os.environ[_NESTED]
     _show(report, form, paint)

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from tipstaff.cli import exits
-from tipstaff.cli.embedding_option import embedding_named, embedding_option
+from tipstaff.cli.options import embedding_named, embedding_option, json_option, repository_option
 from tipstaff.cli.output import COLOURS, Painter, counted, plain, report_unread, write, write_json
-from tipstaff.cli.repository_root import root_of, root_option
-from tipstaff.errors import StoreWriteError
+from tipstaff.errors import SourceNotFoundError, StoreWriteError
 from tipstaff.model import PolicyBundle, Severity
 
 if TYPE_CHECKING:
@@ -19,19 +18,16 @@ if TYPE_CHECKING:
 
 
 @click.command("compile")
-@click.argument("directory", type=click.Path(path_type=Path), required=False)
-@root_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@repository_option
+@json_option
 @click.option(
     "--store",
     type=click.Path(path_type=Path),
-    help="The store's file; .tipstaff/cache/guidance.store in the directory if not given.",
+    help="The store's file; .tipstaff/cache/guidance.store in the repository if not given.",
 )
 @click.option("--check", is_flag=True, help="Write nothing; exit with 1 if the store is missing or out of date.")
 @embedding_option
-def command(
-    *, directory: Path | None, root: Path | None, as_json: bool, store: Path | None, check: bool, embedding: str
-) -> int:
+def command(*, repository: Path, as_json: bool, store: Path | None, check: bool, embedding: str) -> int:
     """Compile the rule files of a repository into its shard store; an unchanged repository costs next to nothing.
 
     Where the repository has gate packs or settings of its own, its policy is compiled as well. What would make the
@@ -44,20 +40,23 @@ def command(
     from tipstaff.guidance.project import open_project
     from tipstaff.store.state import state_folder
 
-    directory = root_of(directory, root)
     if check:
-        return _check(directory, store, embedding, as_json=as_json)
-    with open_project(directory, store=store, embedding=embedding_named(embedding), as_root=True) as project:
+        return _check(repository, store, embedding, as_json=as_json)
+    with open_project(repository, store=store, embedding=embedding_named(embedding), as_root=True) as project:
         stored, reason, problem = project.is_stored, project.reason, project.problem
         bundle, path, rebuilt = project.bundle, project.store_path, project.rebuilt
+    if not bundle.manifest.source_hashes and not bundle.diagnostics:
+        raise SourceNotFoundError(
+            f"{repository}: no rule files; write a CLAUDE.md or AGENTS.md, or name the repository with -C"
+        )
     if not stored:
         raise StoreWriteError(problem or reason)
-    policy = _compile_policy(directory, ask=not as_json)
-    hook = _compile_for_hook(directory, bundle)
+    policy = _compile_policy(repository, ask=not as_json)
+    hook = _compile_for_hook(repository, bundle)
     if as_json:
         write_json(
             {
-                "directory": str(directory),
+                "directory": str(repository),
                 "store": str(path),
                 "rebuilt": rebuilt,
                 "reason": reason,
@@ -76,40 +75,40 @@ def command(
     return exits.UNREADABLE if report_unread(bundle.diagnostics, "error") else exits.OK
 
 
-def _compile_policy(directory: Path, *, ask: bool) -> RepositoryPolicy | None:
+def _compile_policy(root: Path, *, ask: bool) -> RepositoryPolicy | None:
     """Compile the gates' policy where the repository has its own, or where one was compiled before."""
     from tipstaff.cli.policy_review import compile_reviewed
     from tipstaff.gates.image.repository_policy import has_own_policy
     from tipstaff.store.state import repository_of, state_folder
 
-    repository = repository_of(directory.absolute())
+    repository = repository_of(root.absolute())
     state = state_folder()
     if repository is None or not has_own_policy(repository, state):
         return None
     return compile_reviewed(repository, state, ask=ask)
 
 
-def _compile_for_hook(directory: Path, bundle: PolicyBundle) -> Path | None:
-    """Compile the rules for the hook where it is in use: where a policy was compiled before."""
+def _compile_for_hook(root: Path, bundle: PolicyBundle) -> Path | None:
+    """Compile the rules for the hook where it is in use."""
     from tipstaff.guidance.hook.image import write_hook_image
     from tipstaff.store.state import repository_of, state_folder
 
-    root, state = directory.absolute(), state_folder()
-    if repository_of(root) != root or not (state / "policy").is_dir():
+    root, state = root.absolute(), state_folder()
+    if repository_of(root) != root or not any((state / name).is_dir() for name in ("registrations", "policy")):
         return None
     return write_hook_image(bundle, root, state=state)
 
 
-def _check(directory: Path, store: Path | None, embedding: str, *, as_json: bool) -> int:
+def _check(repository: Path, store: Path | None, embedding: str, *, as_json: bool) -> int:
     """Say whether the store is current."""
     from tipstaff.guidance.project import open_project
 
     with open_project(
-        directory, store=store, embedding=embedding_named(embedding), write=False, as_root=True
+        repository, store=store, embedding=embedding_named(embedding), write=False, as_root=True
     ) as project:
         path, current, reason = project.store_path, not project.rebuilt, project.reason
     if as_json:
-        write_json({"directory": str(directory), "store": str(path), "current": current, "reason": reason})
+        write_json({"directory": str(repository), "store": str(path), "current": current, "reason": reason})
     else:
         write(f"{plain(str(path))}: {'up to date' if current else plain(reason)}")
     return exits.OK if current else exits.FINDINGS

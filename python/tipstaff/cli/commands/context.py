@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import signal
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING
 
 import click
@@ -16,6 +19,7 @@ from tipstaff.cli.context_text import (
     difference_lines,
     overview_lines,
 )
+from tipstaff.cli.options import json_option, repository_option
 from tipstaff.cli.output import Painter, plain, write, write_json
 
 if TYPE_CHECKING:
@@ -26,12 +30,12 @@ if TYPE_CHECKING:
 
 def _options(function: Callable[..., None]) -> Callable[..., None]:
     for option in (
-        click.option("--dir", "directory", type=click.Path(path_type=Path), default=".", help="The project's folder."),
+        repository_option,
         click.option("--session", metavar="ID", help="The session; by default the one that was active last."),
         click.option(
             "--request", "number", type=int, metavar="N", help="The number of the request; by default the latest."
         ),
-        click.option("--json", "as_json", is_flag=True, help="Print one JSON document."),
+        json_option,
     ):
         function = option(function)
     return function
@@ -54,11 +58,11 @@ def command() -> None:
 
 @command.command("list")
 @_options
-def list_(*, directory: Path, session: str | None, number: int | None, as_json: bool) -> None:
+def list_(*, repository: Path, session: str | None, number: int | None, as_json: bool) -> None:
     """Show sizes, pressure, costs by type, and every section."""
     from tipstaff.context.inspecting.snapshot import json_ready
 
-    snapshot = _load(directory, session, number)
+    snapshot = _load(repository, session, number)
     if as_json:
         document = json_ready(snapshot)
         for section in document["sections"]:
@@ -72,11 +76,11 @@ def list_(*, directory: Path, session: str | None, number: int | None, as_json: 
 @command.command("detail")
 @click.argument("key")
 @_options
-def detail(*, key: str, directory: Path, session: str | None, number: int | None, as_json: bool) -> None:
+def detail(*, key: str, repository: Path, session: str | None, number: int | None, as_json: bool) -> None:
     """Show the section KEY with its text; KEY#2 is the second section of that key."""
     from tipstaff.errors import SourceNotFoundError
 
-    snapshot = _load(directory, session, number)
+    snapshot = _load(repository, session, number)
     section = snapshot.find(key)
     if section is None:
         known = ", ".join(section.ref for section in snapshot.sections) or "none"
@@ -91,22 +95,22 @@ def detail(*, key: str, directory: Path, session: str | None, number: int | None
 @command.command("diff")
 @click.option("--against", type=int, metavar="N", help="Compare with this request; by default the previous one.")
 @_options
-def diff(*, against: int | None, directory: Path, session: str | None, number: int | None, as_json: bool) -> None:
+def diff(*, against: int | None, repository: Path, session: str | None, number: int | None, as_json: bool) -> None:
     """Show what changed from one request to the next."""
     from tipstaff.context.inspecting.snapshot_folder import SnapshotFolder
     from tipstaff.errors import SourceNotFoundError
 
-    after = _load(directory, session, number)
+    after = _load(repository, session, number)
     if against is None:
         earlier = [
             kept
-            for kept in SnapshotFolder.of_project(directory).numbers(after.session_id)
+            for kept in SnapshotFolder.of_project(repository).numbers(after.session_id)
             if kept < after.request_number
         ]
         if not earlier:
             raise SourceNotFoundError(2, f"request {after.request_number} is the first one of its session that is kept")
         against = earlier[-1]
-    before = _load(directory, after.session_id, against)
+    before = _load(repository, after.session_id, against)
     changes = compared(before, after)
     if as_json:
         write_json(changes)
@@ -118,12 +122,12 @@ def diff(*, against: int | None, directory: Path, session: str | None, number: i
 @command.command("plot")
 @click.option("-o", "--output", type=click.Path(path_type=Path), default="context.svg", show_default=True)
 @_options
-def plot(*, output: Path, directory: Path, session: str | None, number: int | None, as_json: bool) -> None:
+def plot(*, output: Path, repository: Path, session: str | None, number: int | None, as_json: bool) -> None:
     """Write a treemap of the window as an SVG file."""
     from tipstaff.context.inspecting.treemap import prompt_tiles, treemap_svg, window_tiles
     from tipstaff.store.replacing import replaced_file
 
-    snapshot = _load(directory, session, number)
+    snapshot = _load(repository, session, number)
     with replaced_file(output) as file:
         file.write(treemap_svg(snapshot).encode())
     if as_json:
@@ -136,10 +140,10 @@ def plot(*, output: Path, directory: Path, session: str | None, number: int | No
 
 @command.command("course")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Also write it as an SVG file.")
-@click.option("--dir", "directory", type=click.Path(path_type=Path), default=".", help="The project's folder.")
+@repository_option
 @click.option("--session", metavar="ID", help="The session; by default the one that was active last.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def course(*, output: Path | None, directory: Path, session: str | None, as_json: bool) -> None:
+@json_option
+def course(*, output: Path | None, repository: Path, session: str | None, as_json: bool) -> None:
     """Show what each call of a session took: tokens, the share from the cache, compactions."""
     import msgspec
 
@@ -148,7 +152,7 @@ def course(*, output: Path | None, directory: Path, session: str | None, as_json
     from tipstaff.context.session.course_plot import course_svg
     from tipstaff.store.replacing import replaced_file
 
-    found = read(SnapshotFolder.of_project(directory), session)
+    found = read(SnapshotFolder.of_project(repository), session)
     if output is not None:
         with replaced_file(output) as file:
             picture = course_svg(found.course, window=found.window, title=f"Session {plain(found.session_id)}")
@@ -164,7 +168,46 @@ def course(*, output: Path | None, directory: Path, session: str | None, as_json
         write(f"wrote {plain(str(output))}")
 
 
-def _load(directory: Path, session: str | None, number: int | None) -> ContextSnapshot:
+def _load(repository: Path, session: str | None, number: int | None) -> ContextSnapshot:
     from tipstaff.context.inspecting.snapshot_folder import SnapshotFolder
 
-    return SnapshotFolder.of_project(directory).load(session, number)
+    return SnapshotFolder.of_project(repository).load(session, number)
+
+
+@command.command("serve")
+@repository_option
+@click.option(
+    "--socket",
+    "socket_path",
+    type=click.Path(path_type=Path),
+    help="The socket's path; by default .tipstaff/run/tipstaff.sock in the repository.",
+)
+@json_option
+def serve(*, repository: Path, socket_path: Path | None, as_json: bool) -> None:
+    """Answer JSON-RPC 2.0 on a Unix socket that only you may use, one message per line.
+
+    Methods: context.inspect(sessionId, queryHint?, detailKey?) and context.sessions(). Runs until interrupted.
+    """
+    from tipstaff.context.inspecting.serving import METHODS, ContextServer
+    from tipstaff.context.inspecting.snapshot_folder import SnapshotFolder
+
+    path = socket_path or repository / ".tipstaff" / "run" / "tipstaff.sock"
+    # Before it is announced that it listens: whoever knows may end it.
+    before = signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        with (
+            ContextServer(path, SnapshotFolder.of_project(repository)) as server,
+            contextlib.suppress(KeyboardInterrupt),
+        ):
+            if as_json:
+                write_json({"socket": str(path), "methods": list(METHODS)})
+            else:
+                write(f"listening on {plain(str(path))}")
+            server.serve_forever(poll_interval=0.1)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    del number, frame
+    raise KeyboardInterrupt

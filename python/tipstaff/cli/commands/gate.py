@@ -10,42 +10,48 @@ from typing import Any, Final
 import click
 
 from tipstaff.cli import exits
+from tipstaff.cli.options import is_below, json_option, repository_if_named
 from tipstaff.cli.output import Painter, plain, write, write_json
-from tipstaff.errors import ConfigError
+from tipstaff.errors import ConfigError, SourceNotFoundError
 
 COLOURS: Final = {"allow": "green", "warn": "yellow", "require-confirmation": "magenta", "block": "red"}
 
 
-@click.command("gate")
+class _JudgeByDefault(click.Group):
+    """A command line is judged; the name of a subcommand alone is that subcommand."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        if args and args[0] in self.commands:
+            return super().make_context(info_name, args, parent, **extra)
+        return judge.make_context(info_name, args, parent, **extra)
+
+
+@click.group("gate", cls=_JudgeByDefault)
+def command() -> None:
+    """Show what the gates decide about a command or a tool call; nothing is run."""
+
+
+@click.command("gate", epilog="`tipstaff gate stats` shows what the gates asked about most.")
 @click.argument("text", metavar="COMMAND", required=False)
 @click.option("--tool", help="Judge a call of this tool; COMMAND is its parameters as JSON, or its command.")
 @click.option("--cwd", help="The directory that it would run in; without it relative paths are unknown.")
 @click.option("--shell", default="bash", show_default=True, help="bash, powershell, cmd, sql, python, node ...")
-@click.option(
-    "--dir",
-    "directory",
-    type=click.Path(path_type=Path),
-    help="The repository whose policy applies; that around --cwd or here if not given.",
-)
+@repository_if_named("The repository whose policy applies; by default the one around --cwd or the current folder.")
 @click.option("--unattended", is_flag=True, help="Nobody can confirm: what cannot be determined is blocked.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@click.option(
-    "--stats",
-    is_flag=True,
-    help="List what the gates asked about most, with the settings that would allow it; takes no COMMAND.",
-)
+@json_option
 @click.option(
     "--explain", "explained", is_flag=True, help="Show how the command was parsed, and which rules were tried."
 )
-def command(
+def judge(
     text: str | None,
     tool: str | None,
     cwd: str | None,
     shell: str,
-    directory: Path | None,
+    repository: Path | None,
     unattended: bool,
     as_json: bool,
-    stats: bool,
     explained: bool,
 ) -> int:
     """Show what the gates decide about a command or a tool call; ``-`` reads it from standard input. Nothing is run.
@@ -59,20 +65,14 @@ def command(
     from tipstaff.hosts.policies import check_policy
     from tipstaff.store.state import repository_of, state_folder
 
-    if stats:
-        if text is not None:
-            raise ConfigError("--stats counts what was asked before; leave COMMAND out")
-        return _stats(as_json=as_json)
     if text is None:
         raise ConfigError("COMMAND is missing; `-` reads it from standard input")
     given = sys.stdin.read() if text == "-" else text
     if cwd is not None and not cwd.startswith("/") and ":" not in cwd:  # `C:\proj` is one of another system
         cwd = str(Path(cwd).absolute())
     state = state_folder()
-    repository = repository_of((directory or Path(cwd or ".")).absolute()) or directory
-    policy = policy_of(
-        repository if repository is not None and has_own_policy(repository, state) else None, state=state
-    )
+    root = repository or repository_of(Path(cwd or ".").absolute())
+    policy = policy_of(root if root is not None and has_own_policy(root, state) else None, state=state)
     gates = EnforcementGates.of_policy(policy, policy.config.replace(unattended=unattended))
     if explained and tool is not None:
         raise ConfigError("--explain shows how a command is read; leave --tool out")
@@ -107,11 +107,19 @@ def command(
     return exits.FINDINGS if decision in {"require-confirmation", "block"} else exits.OK
 
 
-def _stats(*, as_json: bool) -> int:
+@command.command("stats")
+@repository_if_named("Only calls in this repository.")
+@json_option
+def stats(repository: Path | None, as_json: bool) -> int:
+    """Show which rules asked most about calls of agents, with the settings that would allow them."""
     from tipstaff.cli.gate_stats import rule_counts, spool_records, stats_lines
     from tipstaff.store.state import state_folder
 
-    counts = rule_counts(spool_records(Path(state_folder())))
+    state = state_folder()
+    records = list(spool_records(state))
+    if not records:
+        raise SourceNotFoundError(f"{state}: the hook has recorded no call; `tipstaff doctor` tries the hook")
+    counts = rule_counts(one for one in records if repository is None or is_below(str(one.get("cwd", "")), repository))
     if as_json:
         write_json({"rules": counts})
     else:

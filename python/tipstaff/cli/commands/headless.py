@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from tipstaff.cli import exits
-from tipstaff.cli.ledger_options import ledger_options, opened
+from tipstaff.cli.options import json_option, ledger_options, opened
 from tipstaff.cli.output import Painter, check_outputs, plain, write, write_json
 from tipstaff.errors import ConfigError, SourceNotFoundError
 
@@ -26,9 +26,9 @@ from tipstaff.errors import ConfigError, SourceNotFoundError
 @click.option(
     "--repeats", default=3, show_default=True, type=click.IntRange(1), help="Runs of each case, with --compare."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def command(
-    suite_path: Path, directory: Path, url: str | None, key_file: Path | None, tags: tuple[str, ...],
+    suite_path: Path, repository: Path, url: str | None, key_file: Path | None, tags: tuple[str, ...],
     executor: str | None, parallel: int, junit_path: Path | None, markdown_path: Path | None, record: bool,
     compared: tuple[Path, Path] | None, rule_path: str, repeats: int, as_json: bool,
 ) -> int:  # fmt: skip
@@ -59,7 +59,7 @@ def command(
         from tipstaff.runs.headless.comparison import compare
 
         a, b = ({rule_path: _text(path)} for path in compared)
-        found = compare(suite, directory, a, b, repeats=repeats, executor=asked, parallel=parallel, done=done)
+        found = compare(suite, repository, a, b, repeats=repeats, executor=asked, parallel=parallel, done=done)
         if as_json:
             write_json(found.to_dict())
         else:
@@ -68,9 +68,9 @@ def command(
                 write(f"{name}: {arm.passed} of {arm.runs} passed ({low:.0%} to {high:.0%}), {arm.tokens:,.0f} tokens")
             write(f"B - A: {found.difference:+.0%} ({found.interval[0]:+.0%} to {found.interval[1]:+.0%})")
         return exits.OK
-    result = run_suite(suite, directory, executor=asked, parallel=parallel, done=done)
+    result = run_suite(suite, repository, executor=asked, parallel=parallel, done=done)
     if record:
-        with opened(directory, url, key_file, create=True) as ledger:
+        with opened(repository, url, key_file, create=True) as ledger:
             ledger.append_many(one.event for one in result.results)
     for path, text in ((junit_path, reports.junit), (markdown_path, reports.markdown)):
         if path is not None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from tipstaff.cli import exits
-from tipstaff.cli.ledger_options import ledger_options, opened
+from tipstaff.cli.options import json_option, ledger_options, opened
 from tipstaff.cli.output import Painter, check_outputs, counted, plain, write, write_json
 from tipstaff.errors import ConfigError, SourceNotFoundError
 
@@ -24,13 +24,13 @@ def command() -> None:
 @click.option("--rule", help="Runs that were given this rule or broke it.")
 @click.option("--task", "task_id", help="Runs of this task.")
 @click.option("--session", "session_id", help="Runs of this session.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def list_(
-    directory: Path, url: str | None, key_file: Path | None, limit: int, rule: str | None, task_id: str | None,
+    repository: Path, url: str | None, key_file: Path | None, limit: int, rule: str | None, task_id: str | None,
     session_id: str | None, as_json: bool,
 ) -> int:  # fmt: skip
     """List runs, latest last."""
-    with opened(directory, url, key_file) as ledger:
+    with opened(repository, url, key_file) as ledger:
         found = ledger.events(rule_id=rule, task_id=task_id, session_id=session_id, limit=limit)
     events = sorted(found, key=lambda event: event.timestamp)  # one that was imported follows on later ones
     if as_json:
@@ -53,11 +53,11 @@ def list_(
 @command.command("show")
 @click.argument("event_id")
 @ledger_options
-def show(event_id: str, directory: Path, url: str | None, key_file: Path | None) -> int:
+def show(event_id: str, repository: Path, url: str | None, key_file: Path | None) -> int:
     """Show one run as JSON, with the results of the evaluators."""
     from tipstaff.runs.evaluators.evaluating import evaluate
 
-    with opened(directory, url, key_file) as ledger:
+    with opened(repository, url, key_file) as ledger:
         event = ledger.event(event_id)
     if event is None:
         raise SourceNotFoundError(f"there is no run {event_id!r} in the ledger; `tipstaff ledger list` lists them")
@@ -68,13 +68,13 @@ def show(event_id: str, directory: Path, url: str | None, key_file: Path | None)
 @command.command("verify")
 @ledger_options
 @click.option("--anchor", help="The anchor that an earlier run of this command printed.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def verify(directory: Path, url: str | None, key_file: Path | None, anchor: str | None, as_json: bool) -> int:
+@json_option
+def verify(repository: Path, url: str | None, key_file: Path | None, anchor: str | None, as_json: bool) -> int:
     """Check the chain: any edit, deletion, insertion, change of order or cut. Exits with 1 where it finds one.
 
     The anchor that it prints, kept elsewhere, finds a restored older copy as well.
     """
-    with opened(directory, url, key_file) as ledger:
+    with opened(repository, url, key_file) as ledger:
         report = ledger.verify(anchor=anchor)
         head = ledger.head if report.ok else ""
     if as_json:
@@ -106,35 +106,35 @@ def verify(directory: Path, url: str | None, key_file: Path | None, anchor: str 
 @click.option(
     "--all", "of_all", is_flag=True, help="Ingest the calls of all repositories from the state folder's spool."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def ingest(
-    directory: Path, url: str | None, key_file: Path | None, spool: Path | None, of_all: bool, as_json: bool
+    repository: Path, url: str | None, key_file: Path | None, spool: Path | None, of_all: bool, as_json: bool
 ) -> int:
     """Ingest the hook's spool, each line once."""
     from tipstaff.runs.ledger.ingestion import SPOOL_NAME, check_spool, spool_files
     from tipstaff.store.state import state_folder
 
+    own = state_folder() / SPOOL_NAME
     if spool is not None:
         check_spool(spool)
-    own = state_folder() / SPOOL_NAME
-    with opened(directory, url, key_file, create=True) as ledger:
-        report = ledger.ingest(spool or own, repository=None if of_all or spool is not None else directory)
+    elif not spool_files(own):
+        raise SourceNotFoundError(f"{own}: no hook has recorded a call; `tipstaff doctor` tries the hook")
+    with opened(repository, url, key_file, create=True) as ledger:
+        report = ledger.ingest(spool or own, repository=None if of_all or spool is not None else repository)
     if as_json:
         write_json(report.to_dict())
         return exits.OK
     write(f"{counted(report.taken, 'line')} ingested, {report.repeated:,} repeated, {report.set_aside:,} set aside")
-    if spool is None and not (report.taken or report.repeated or spool_files(own)):
-        write(f"{own}: no hook has written it since it was last ingested; `tipstaff doctor` tries the hook")
     return exits.OK
 
 
 @command.command("export")
 @click.argument("path", type=click.Path(path_type=Path))
 @ledger_options
-def export(path: Path, directory: Path, url: str | None, key_file: Path | None) -> int:
+def export(path: Path, repository: Path, url: str | None, key_file: Path | None) -> int:
     """Write all runs to a Parquet (.parquet) or Arrow (.arrow) file."""
     check_outputs(path)
-    with opened(directory, url, key_file) as ledger:
+    with opened(repository, url, key_file) as ledger:
         write(f"{counted(ledger.export(path), 'run')} in {path}")
     return exits.OK
 
@@ -142,12 +142,12 @@ def export(path: Path, directory: Path, url: str | None, key_file: Path | None) 
 @command.command("import")
 @click.argument("path", type=click.Path(path_type=Path))
 @ledger_options
-def import_(path: Path, directory: Path, url: str | None, key_file: Path | None) -> int:
+def import_(path: Path, repository: Path, url: str | None, key_file: Path | None) -> int:
     """Append the runs of an exported file that the ledger does not have."""
     from tipstaff.runs.ledger.columns import check_export
 
     check_export(path)
-    with opened(directory, url, key_file, create=True) as ledger:
+    with opened(repository, url, key_file, create=True) as ledger:
         write(f"{counted(ledger.import_events(path), 'new run')} from {path}")
     return exits.OK
 
@@ -158,14 +158,14 @@ def import_(path: Path, directory: Path, url: str | None, key_file: Path | None)
 @click.option("--max-entries", type=click.IntRange(0), help="Keep at most so many entries.")
 @click.option("--max-bytes", type=click.IntRange(0), help="Keep at most so many bytes.")
 def prune(
-    directory: Path, url: str | None, key_file: Path | None, max_days: float | None, max_entries: int | None,
+    repository: Path, url: str | None, key_file: Path | None, max_days: float | None, max_entries: int | None,
     max_bytes: int | None,
 ) -> int:  # fmt: skip
     """Remove the oldest entries; the chain stays verifiable."""
     if max_days is None and max_entries is None and max_bytes is None:
         raise ConfigError("name a limit: --max-days, --max-entries or --max-bytes")
     age = None if max_days is None else int(max_days * 86_400_000)
-    with opened(directory, url, key_file) as ledger:
+    with opened(repository, url, key_file) as ledger:
         removed = ledger.prune(max_age_ms=age, max_entries=max_entries, max_bytes=max_bytes)
     write(f"{counted(removed, 'entry', 'entries')} removed")
     return exits.OK

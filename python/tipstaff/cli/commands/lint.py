@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tipstaff.cli.options import color_option, repository_option
 from tipstaff.cli.output import Painter, counted, diagnostic_lines, plain, write, write_json
-from tipstaff.cli.repository_root import root_of, root_option
 from tipstaff.errors import ConfigError, SourceNotFoundError
 from tipstaff.model import Severity
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     "--select", multiple=True, metavar="CODES", help="Report these codes alone (TS5, TS503); comma-separated."
 )
 @click.option("--ignore", multiple=True, metavar="CODES", help="Do not report these codes.")
-@root_option
+@repository_option
 @click.option(
     "--fail-on",
     type=click.Choice(["error", "warning", "info"]),
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 @click.option(
     "--all", "everything", is_flag=True, help="Print every informational finding instead of one line for each file."
 )
-@click.option("--color", "color", type=click.Choice(["auto", "always", "never"]), default="auto")
+@color_option
 def command(
     *,
     paths: tuple[Path, ...],
@@ -46,7 +46,7 @@ def command(
     as_json: bool,
     select: tuple[str, ...],
     ignore: tuple[str, ...],
-    root: Path | None,
+    repository: Path,
     fail_on: str,
     exit_zero: bool,
     everything: bool,
@@ -54,22 +54,25 @@ def command(
 ) -> int:
     """Find what is wrong with the rule files of a repository.
 
-    PATHS is the repository's folder (by default the one around the current folder), or some of its folders or rule
-    files: the whole repository is read in either case, and only findings in those are reported.
+    PATHS are folders or rule files of the repository: all of it is read in any case, and only what is found in those is
+    reported.
 
     Exits with 1 if anything found is an error, with --fail-on warning also for a warning.
     """
     from tipstaff.guidance.lint import lint_repository
 
-    folder, files, below = _where(paths, root)
-    report = lint_repository(folder, select=_codes(select), ignore=_codes(ignore), as_root=True)
-    if below:
-        report = report.only(found.source for found in report.diagnostics if found.source.startswith(f"{below}/"))
-    if files:
+    files, folders = _within(paths, repository)
+    report = lint_repository(repository, select=_codes(select), ignore=_codes(ignore), as_root=True)
+    if not report.files and not report.diagnostics:
+        raise SourceNotFoundError(
+            f"{repository}: no rule files; write a CLAUDE.md or AGENTS.md, or name the repository with -C"
+        )
+    if files or folders:
         for name in files:
             if name not in report.files and all(found.source != name for found in report.diagnostics):
                 click.echo(f"tipstaff: warning: {plain(name)}: not a rule file; it was not read", err=True)
-        report = report.only(files)
+        below = {found.source for found in report.diagnostics if found.source.startswith(folders)} if folders else ()
+        report = report.only([*files, *below])
     if as_json or form == "json":
         groups = [group.to_dict() for group in report.groups()]
         write_json({**report.to_dict(), "groups": groups, "exit_code": int(report.fails(Severity(fail_on)))})
@@ -87,24 +90,22 @@ def _codes(given: tuple[str, ...]) -> list[str]:
     return [code.strip() for codes in given for code in codes.split(",")]
 
 
-def _where(paths: tuple[Path, ...], root: Path | None) -> tuple[Path, list[str], str]:
-    """Return the repository's root, and the files or the folder below it that findings are wanted for."""
+def _within(paths: tuple[Path, ...], repository: Path) -> tuple[list[str], tuple[str, ...]]:
+    """Return the files that findings are wanted for, and the folders with a slash at the end, from the root."""
+    top = repository.resolve()
+    files: list[str] = []
+    folders: list[str] = []
     for path in paths:
         if not path.exists():
-            msg = f"{path}: no such file or folder"
-            raise SourceNotFoundError(msg)
-    folders = [path for path in paths if path.is_dir()]
-    files = [path.resolve() for path in paths if not path.is_dir()]
-    if len(folders) > 1:
-        msg = f"{folders[0]} and {folders[1]}: one folder can be checked at a time"
-        raise ConfigError(msg)
-    top = root_of(folders[0] if folders else None, root).resolve()
-    outside = [path for path in (*files, *(one.resolve() for one in folders)) if not path.is_relative_to(top)]
-    if outside:
-        msg = f"{outside[0]}: not inside {top}"
-        raise ConfigError(msg)
-    below = folders[0].resolve().relative_to(top).as_posix() if folders else "."
-    return top, [path.relative_to(top).as_posix() for path in files], "" if below == "." else below
+            raise SourceNotFoundError(f"{path}: no such file or folder")
+        if not path.resolve().is_relative_to(top):
+            raise ConfigError(f"{path}: not inside {top}; name its repository with -C")
+        name = path.resolve().relative_to(top).as_posix()
+        if not path.is_dir():
+            files.append(name)
+        else:
+            folders.append("" if name == "." else f"{name}/")
+    return files, tuple(folders)
 
 
 def _finding_lines(report: LintReport, paint: Painter, *, everything: bool) -> list[str]:

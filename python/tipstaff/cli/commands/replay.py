@@ -7,21 +7,29 @@ from pathlib import Path
 import click
 
 from tipstaff.cli import exits
+from tipstaff.cli.options import json_option, repository_option
 from tipstaff.cli.output import Painter, check_outputs, plain, write, write_json
+from tipstaff.errors import SourceNotFoundError
 
 
 @click.command("replay")
 @click.argument("calls", type=click.Path(path_type=Path))
-@click.option(
-    "--before", default=".", show_default=True, type=click.Path(path_type=Path), help="A repository or a pack."
-)
+@repository_option
+@click.option("--before", type=click.Path(path_type=Path), help="A repository or a pack; by default the repository.")
 @click.option("--after", required=True, type=click.Path(path_type=Path), help="A repository or a pack.")
 @click.option("--html", type=click.Path(path_type=Path), help="Write the report as one HTML page.")
 @click.option("--threads", type=click.IntRange(1), help="Threads; by default the number of processors.")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def command(
-    calls: Path, before: Path, after: Path, html: Path | None, threads: int | None, quiet: bool, as_json: bool
+    calls: Path,
+    repository: Path,
+    before: Path | None,
+    after: Path,
+    html: Path | None,
+    threads: int | None,
+    quiet: bool,
+    as_json: bool,
 ) -> int:
     """Show what a changed policy or rule set would have decided about recorded calls and tasks.
 
@@ -36,6 +44,7 @@ def command(
     from tipstaff.store.replacing import replaced_file
 
     check_outputs(html)
+    before = before or repository
     if quiet or not sys.stderr.isatty():
         report = replay(calls, before=before, after=after, threads=threads)
     else:
@@ -51,6 +60,8 @@ def command(
     if html is not None:
         with replaced_file(html) as file:
             file.write(html_report(report).encode())
+    if not report.total and not report.tasks:
+        raise SourceNotFoundError(f"{calls}: it has no calls and no tasks")
     changed = bool(report.changed or report.tasks_changed)
     if as_json:
         write_json(report.to_dict())

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tipstaff.cli.embedding_option import embedding_named, embedding_option
+from tipstaff.cli.options import embedding_named, embedding_option, json_option, repository_option
 from tipstaff.cli.output import Painter, counted, plain, report_unread, write, write_json
-from tipstaff.cli.repository_root import root_of, root_option
-from tipstaff.errors import ConfigError
+from tipstaff.errors import ConfigError, SourceNotFoundError
 from tipstaff.model import INTENTS, RISK_CLASSES
 
 if TYPE_CHECKING:
@@ -21,16 +20,15 @@ if TYPE_CHECKING:
 
 @click.command("retrieve")
 @click.argument("task")
-@click.option("--dir", "directory", type=click.Path(path_type=Path), help="The repository's folder.")
-@root_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@repository_option
+@json_option
 @click.option("--intent", type=click.Choice(INTENTS), help="Use this intent instead of classifying the task.")
 @click.option("--risk", type=click.Choice(RISK_CLASSES), multiple=True, help="Only rules of these risk classes.")
 @click.option(
     "--scope",
     metavar="PATH",
-    help="Only rules that apply to this file, folder or glob; by default to the folder that the command is given or "
-    "run in, and . is the whole repository.",
+    help="Only rules that apply to this file, folder or glob; by default to the folder that the command is run "
+    "in, and . is the whole repository.",
 )
 @click.option(
     "--max-shards",
@@ -52,8 +50,7 @@ if TYPE_CHECKING:
 def command(
     *,
     task: str,
-    directory: Path | None,
-    root: Path | None,
+    repository: Path,
     as_json: bool,
     intent: str | None,
     risk: tuple[str, ...],
@@ -66,12 +63,14 @@ def command(
     """Show the rules that matter for TASK, and why each of them was chosen."""
     from tipstaff.guidance.project import open_project
 
-    folder = Path.cwd() if directory is None else directory
-    directory = root_of(directory, root)
-    within = _folder_within(directory, folder) if scope is None else None
-    scope = within if scope is None else _scope_within(directory, scope)
-    with open_project(directory, embedding=embedding_named(embedding), as_root=True) as project:
+    within = _folder_within(repository, Path.cwd()) if scope is None else None
+    scope = within if scope is None else _scope_within(repository, scope)
+    with open_project(repository, embedding=embedding_named(embedding), as_root=True) as project:
         report_unread(project.diagnostics, "warning")
+        if not project.bundle.manifest.source_hashes and not project.diagnostics:
+            raise SourceNotFoundError(
+                f"{repository}: no rule files; write a CLAUDE.md or AGENTS.md, or name the repository with -C"
+            )
         retriever = project.retriever()
         result = retriever.retrieve(
             task, intent=intent, risk_filter=risk or None, repo_scope=scope, max_shards=max_shards,
@@ -88,22 +87,22 @@ def command(
         write(*_lines(result, Painter(), whys, within))
 
 
-def _folder_within(directory: Path, folder: Path) -> str | None:
+def _folder_within(repository: Path, folder: Path) -> str | None:
     """Return a folder relative to the repository, with a slash at its end; None for the root and for one elsewhere."""
-    root, here = directory.resolve(), folder.resolve()
+    root, here = repository.resolve(), folder.resolve()
     return f"{here.relative_to(root).as_posix()}/" if root in here.parents else None
 
 
-def _scope_within(directory: Path, scope: str) -> str | None:
+def _scope_within(repository: Path, scope: str) -> str | None:
     """Return a scope relative to the repository: rules do not name absolute paths, as hosts and shells do."""
     path = Path(scope)
     if not path.is_absolute():
         return scope if path.parts else None
     # The name first as it was given: a link inside the repository stands for itself there.
-    for root, target in ((directory.absolute(), path), (directory.resolve(), path.resolve())):
+    for root, target in ((repository.absolute(), path), (repository.resolve(), path.resolve())):
         if target.is_relative_to(root):
-            return _scope_within(directory, target.relative_to(root).as_posix() + "/" * scope.endswith("/"))
-    msg = f"--scope {scope}: not inside {directory.resolve()}"
+            return _scope_within(repository, target.relative_to(root).as_posix() + "/" * scope.endswith("/"))
+    msg = f"--scope {scope}: not inside {repository.resolve()}"
     raise ConfigError(msg)
 
 

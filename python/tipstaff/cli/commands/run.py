@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from tipstaff.cli import exits
-from tipstaff.cli.ledger_options import key_of, ledger_options
+from tipstaff.cli.options import json_option, key_of, ledger_options
 from tipstaff.cli.output import Painter, plain, write, write_json
 from tipstaff.errors import ConfigError, SourceNotFoundError
 
@@ -30,9 +30,9 @@ def command() -> None:
 @click.option("--session", "session_id", help="The host's session; its verdicts are added when the run is finished.")
 @click.option("--agent", "agent_id", help="The agent.")
 @click.option("--path", "scope", help="The path that is worked on: rules that do not apply to it are left out.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def start(
-    task: str, directory: Path, url: str | None, key_file: Path | None, session_id: str | None, agent_id: str | None,
+    task: str, repository: Path, url: str | None, key_file: Path | None, session_id: str | None, agent_id: str | None,
     scope: str | None, as_json: bool,
 ) -> int:  # fmt: skip
     """Begin a run: print its id and the rules for its task, with changes that are on trial."""
@@ -40,11 +40,11 @@ def start(
 
     from tipstaff.store.replacing import replaced_file
 
-    with _plane(directory, url, key_file) as plane:
+    with _plane(repository, url, key_file) as plane:
         run_id = plane.start_run(task, session_id=session_id, agent_id=agent_id)
         found = plane.retrieve_for_task(task, repo_scope=scope)
         suspended = plane.suspend_run(run_id)
-    path = _file(directory, run_id)
+    path = _file(repository, run_id)
     path.parent.mkdir(parents=True, exist_ok=True)
     with replaced_file(path) as file:
         file.write(msgspec.json.encode(suspended))
@@ -69,9 +69,9 @@ def start(
 @click.option("--forbid", "forbidden", multiple=True, help="A package that must not be added: NAME, or npm:NAME.")
 @click.option("--rework", default=0, type=click.IntRange(0), help="Lines that had to be rewritten.")
 @click.option("--tokens", default=0, type=click.IntRange(0), help="Tokens that were used.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def finish(
-    run_id: str, directory: Path, url: str | None, key_file: Path | None, outcome: str, passed: int | None,
+    run_id: str, repository: Path, url: str | None, key_file: Path | None, outcome: str, passed: int | None,
     failed: int | None, skipped: int | None, violations: tuple[str, ...], files: tuple[str, ...],
     forbidden: tuple[str, ...], rework: int, tokens: int, as_json: bool,
 ) -> int:  # fmt: skip
@@ -84,7 +84,7 @@ def finish(
     from tipstaff.cli.run_changes import changes_since
     from tipstaff.plane import OpenRun
 
-    path = _file(directory, run_id)
+    path = _file(repository, run_id)
     try:
         suspended = msgspec.json.decode(path.read_bytes(), type=OpenRun)
     except FileNotFoundError as error:
@@ -93,16 +93,16 @@ def finish(
         raise ConfigError(f"{path}: damaged: {error}; start the run again") from error
     ran = passed is not None or failed is not None or skipped is not None
     tests = {"ran": ran, "passed": passed or 0, "failed": failed or 0, "skipped": skipped or 0}
-    with _plane(directory, url, key_file, forbidden) as plane:
+    with _plane(repository, url, key_file, forbidden) as plane:
         plane.resume_run(suspended)
         for given in violations:
             rule, _, rest = given.partition(":")
             severity, _, description = rest.partition(":")
             plane.record_violation(run_id, rule, severity=severity or "medium", description=description)
-        touched, diff = (files, None) if files else changes_since(directory, suspended.base, suspended.timestamp)
+        touched, diff = (files, None) if files else changes_since(repository, suspended.base, suspended.timestamp)
         results = plane.finalize_run(
             run_id, outcome=outcome, tests=tests, files=touched, diff=diff, rework_lines=rework, tokens=tokens,
-            verdicts=_verdicts(plane, directory, suspended.session_id, suspended.timestamp),
+            verdicts=_verdicts(plane, repository, suspended.session_id, suspended.timestamp),
         )  # fmt: skip
     path.unlink(missing_ok=True)
     if as_json:
@@ -116,18 +116,18 @@ def finish(
 
 
 def _plane(
-    directory: Path, url: str | None, key_file: Path | None, forbidden: tuple[str, ...] = ()
+    repository: Path, url: str | None, key_file: Path | None, forbidden: tuple[str, ...] = ()
 ) -> GuidanceControlPlane:
     from tipstaff.plane import GuidanceControlPlane, PlaneConfig
 
     config = PlaneConfig(ledger_url=url, ledger_key=key_of(key_file), forbidden_packages=forbidden)
-    return GuidanceControlPlane(directory, config=config)
+    return GuidanceControlPlane(repository, config=config)
 
 
-def _file(directory: Path, run_id: str) -> Path:
+def _file(repository: Path, run_id: str) -> Path:
     if not _RUN_ID.fullmatch(run_id):
         raise ConfigError(f"{run_id!r} is not the id of a run")
-    return directory / ".tipstaff" / "runs" / f"{run_id}.json"
+    return repository / ".tipstaff" / "runs" / f"{run_id}.json"
 
 
 def _verdicts(plane: GuidanceControlPlane, root: Path, session_id: str | None, since: int) -> list[Any]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
+from tipstaff.cli.options import color_option, repository_if_named, repository_root
 from tipstaff.cli.output import Painter, counted, plain, write, write_json
 from tipstaff.errors import ConfigError, SourceError, SourceNotFoundError
 
@@ -50,6 +51,7 @@ class Found(NamedTuple):
 
 @click.command("scan")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@repository_if_named("The repository: its secret rules, and what is scanned without PATHS.")
 @click.option("--staged", is_flag=True, help="Scan what the next commit would add: the lines that are staged in git.")
 @click.option("--stdin", "from_stdin", is_flag=True, help="Scan standard input.")
 @click.option(
@@ -61,10 +63,11 @@ class Found(NamedTuple):
 @click.option("--redact", "redacting", is_flag=True, help="With --stdin: print it with its secrets masked.")
 @click.option("--wary", is_flag=True, help="Also report low-confidence matches.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found.")
-@click.option("--color", "color", type=click.Choice(["auto", "always", "never"]), default="auto")
+@color_option
 def command(
     *,
     paths: tuple[Path, ...],
+    repository: Path | None,
     staged: bool,
     from_stdin: bool,
     form: str,
@@ -84,16 +87,24 @@ def command(
 
     Exits with 1 if anything is found.
     """
+    from tipstaff.gates.secrets.scanner import scanner_for
+
     if staged + from_stdin + bool(paths) > 1:
         msg = "choose one of PATHS, --staged and --stdin"
         raise ConfigError(msg)
-    scanner = _scanner()
+    scanner = scanner_for(repository or repository_root(None))
     if redacting:
         if not from_stdin:
             msg = "--redact works on standard input: add --stdin"
             raise ConfigError(msg)
         return _redacted(scanner, wary=wary)
-    texts = _stdin() if from_stdin else _staged() if staged else _files(paths or (Path(),))
+    texts = (
+        _stdin()
+        if from_stdin
+        else _staged(repository or Path())
+        if staged
+        else _files(paths or (repository or Path(),))
+    )
     number = 0
     found: list[Found] = []
     for path, text, lines in texts:
@@ -114,12 +125,6 @@ def command(
         paint = Painter(color)
         write(*_lines(found, number, paint), painter=paint)
     return code
-
-
-def _scanner() -> Scanner:
-    from tipstaff.gates.secrets.scanner import scanner_for
-
-    return scanner_for(Path.cwd())
 
 
 # -- where texts come from: path, text, and the lines that count where not all of them do ------------------------------
@@ -151,12 +156,12 @@ def _redacted(scanner: Scanner, *, wary: bool) -> int:
     return 0
 
 
-def _git(*arguments: str, where: Path | None = None, fed: bytes = b"") -> bytes:
+def _git(*arguments: str, where: Path, fed: bytes = b"") -> bytes:
     from tipstaff.store.git import git_command, git_environment
 
     try:
         done = subprocess.run(  # noqa: S603 - git with arguments of our own
-            git_command(where or Path(), *arguments),
+            git_command(where, *arguments),
             env=git_environment(),
             input=fed,
             capture_output=True,
@@ -172,12 +177,14 @@ def _git(*arguments: str, where: Path | None = None, fed: bytes = b"") -> bytes:
     return done.stdout
 
 
-def _staged() -> Iterator[_Text]:
+def _staged(repository: Path) -> Iterator[_Text]:
     """Yield each staged file as the next commit has it, with the lines that the commit adds.
 
     Contents come from git's objects: no attribute, file type or encoding hides a file as it hides its diff.
     """
-    raw = _git("diff", "--cached", "--raw", "-z", "--no-abbrev", "--find-renames", "--diff-filter=ACMRT")
+    raw = _git(
+        "diff", "--cached", "--raw", "-z", "--no-abbrev", "--find-renames", "--diff-filter=ACMRT", where=repository
+    )
     fields = iter(raw.split(b"\0"))
     entries: list[tuple[str, bytes, bytes]] = []
     for head in fields:
@@ -191,7 +198,7 @@ def _staged() -> Iterator[_Text]:
             entries.append((path.decode("utf-8", "surrogateescape"), old, new))
     for start in range(0, len(entries), _BLOBS_AT_ONCE):
         some = entries[start : start + _BLOBS_AT_ONCE]
-        blobs = _blobs({blob for _, old, new in some for blob in (old, new) if blob.strip(b"0")})
+        blobs = _blobs({blob for _, old, new in some for blob in (old, new) if blob.strip(b"0")}, repository)
         for name, old, new in some:
             text = _decoded(blobs.get(new, b""))
             if text:
@@ -205,15 +212,15 @@ def _staged() -> Iterator[_Text]:
                 yield name, text, added
 
 
-def _blobs(names: set[bytes]) -> dict[bytes, bytes]:
+def _blobs(names: set[bytes], repository: Path) -> dict[bytes, bytes]:
     """Return the contents of git's objects that are not too large, by their names."""
-    sizes = _git("cat-file", "--batch-check", fed=b"".join(name + b"\n" for name in names))
+    sizes = _git("cat-file", "--batch-check", where=repository, fed=b"".join(name + b"\n" for name in names))
     small = [
         line.split()[0]
         for line in sizes.splitlines()
         if line.split()[-1].isdigit() and int(line.split()[-1]) <= MOST_BYTES
     ]
-    out = _git("cat-file", "--batch", fed=b"".join(name + b"\n" for name in small))
+    out = _git("cat-file", "--batch", where=repository, fed=b"".join(name + b"\n" for name in small))
     found: dict[bytes, bytes] = {}
     at = 0
     for name in small:
@@ -229,7 +236,10 @@ def _files(paths: Iterable[Path]) -> Iterator[_Text]:
         if not path.exists():
             msg = f"{path}: no such file or folder"
             raise SourceNotFoundError(msg)
-        for file in _within(path) if path.is_dir() else [path]:
+        files = list(_within(path)) if path.is_dir() else [path]
+        if not files:
+            raise SourceNotFoundError(f"{path}: no files to scan")
+        for file in files:
             try:
                 if file.is_symlink() or not file.is_file() or file.stat().st_size > MOST_BYTES:
                     continue

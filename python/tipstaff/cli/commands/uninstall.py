@@ -3,56 +3,60 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING
 
 import click
 
-from tipstaff.cli.commands.install import difference_lines
-from tipstaff.cli.host_options import host_option, project_root, scope_option
-from tipstaff.cli.output import Painter, write, write_json
+from tipstaff.cli.options import host_option, json_option, repository_option, scope_options
+from tipstaff.cli.output import plain, write, write_json
+
+if TYPE_CHECKING:
+    from tipstaff.hosts.host import Scope
 
 
 @click.command("uninstall")
-@host_option(required=True)
-@scope_option
-@click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(host: str, scope: Literal["project", "user"] | None, dry_run: bool, as_json: bool) -> None:
-    """Remove the hook program from a host's settings; other settings stay as they are.
+@host_option
+@repository_option
+@scope_options
+@click.option("--dry-run", is_flag=True, help="Say what would change, and change nothing.")
+@json_option
+def command(host: str | None, repository: Path, scope: Scope | None, dry_run: bool, as_json: bool) -> None:
+    """Remove the hook from agent hosts, by default wherever it is registered here; other settings stay as they are.
 
-    If nothing else has changed, the file is restored byte for byte.
+    If nothing else has changed, a file is restored byte for byte.
     """
     from tipstaff.hosts import hosts_named
     from tipstaff.hosts.host import SCOPES
-    from tipstaff.hosts.installation import apply_uninstall, plan_uninstall
-    from tipstaff.hosts.registrations import keep_registration
+    from tipstaff.hosts.installation import apply_uninstall, exclude_local, plan_uninstall
+    from tipstaff.hosts.registrations import record_registration
     from tipstaff.store.state import state_folder
 
-    root, home, state = project_root(), Path.home(), state_folder()
-    plans = []
-    for one in hosts_named(host):
-        plan = plan_uninstall(one, scope or one.default_scope, root, home)
-        if scope is None and not plan.changes:
-            # It may have been registered where it is not by default.
-            plan = plan_uninstall(one, next(other for other in SCOPES if other != one.default_scope), root, home)
-        plans.append(plan)
+    home, state = Path.home(), state_folder()
+    hosts = hosts_named(host or "all")
+    # All are planned before any is written: a file that cannot be read stops the whole. Of scopes that share a file the
+    # first counts.
+    steps = {
+        one.settings_file(which, repository, home): (one, plan_uninstall(one, which, repository, home))
+        for one in hosts
+        for which in ((scope,) if scope else reversed(SCOPES))
+    }
+    changed = [(path, one, change) for path, (one, change) in steps.items() if change.changes]
     if not dry_run:
-        for plan in plans:
-            apply_uninstall(plan)
-        for one in hosts_named(host):
-            for which in (scope,) if scope else SCOPES:
-                path = one.settings_file(which, root, home)
-                keep_registration(root, state, one.name, str(path), registered=False)
+        for _, _, change in changed:
+            apply_uninstall(change)
+        for path, (one, _) in steps.items():
+            exclude_local(path, repository, excluded=False)
+            record_registration(repository, state, one.name, str(path), registered=False)
     if as_json:
-        changed = [
-            {"host": plan.host, "path": plan.path, "changed": plan.changes, "difference": plan.difference()}
-            for plan in plans
+        documents = [
+            {"host": change.host, "path": change.path, "changed": True, "difference": change.difference()}
+            for _, _, change in changed
         ]
-        write_json({"dry_run": dry_run, "settings": changed})
+        write_json({"dry_run": dry_run, "settings": documents})
         return
-    paint = Painter()
-    for plan in plans:
-        if scope is None and not plan.changes:
-            write(f"{paint(plan.host, bold=True)}: not registered")
-            continue
-        write(*difference_lines(plan, paint, dry_run=dry_run))
+    for _, one, change in changed:
+        what = "remove" if change.after is None else "remove the hook from"
+        text = f"{one.title}: would {what}" if dry_run else f"{one.title}: {what.replace('remove', 'removed')}"
+        write(plain(f"{text} {change.path}"))
+    if not changed:
+        write("the hook is not registered here; nothing was changed")

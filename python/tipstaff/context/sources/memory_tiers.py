@@ -276,7 +276,7 @@ class MemoryTiers:
         if leads_out(path, self._root):
             return "a link out of the project; it is not read"
         if source.tier in SHIPPED_NEVER and is_shipped(self._root, path) and not is_taken_over(self._root, path):
-            return "it came with the repository, and nobody has accepted it: `tipstaff approve --memory` shows it"
+            return "it came with the repository, and nobody has accepted it: `tipstaff memory accept` shows it"
         return ""
 
     def _paths(self, source: TierSource, day: dt.date) -> list[Path]:

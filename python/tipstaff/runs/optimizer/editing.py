@@ -159,7 +159,7 @@ def decision_record(patch: Patch, *, number: int, decision: str, evidence: str, 
         f"## Decision\n{verb} the rule.\n\n"
         f"- before: {change.before or '(none)'}\n- after: {change.after or '(none)'}\n\n"
         f"## Evidence\n{evidence}\n\n"
-        f"## Consequences\nChange `{change.id}`; `tipstaff optimize --rollback {change.id}` takes it back.\n\n"
+        f"## Consequences\nChange `{change.id}`; `tipstaff rules optimize --rollback {change.id}` takes it back.\n\n"
         f"```diff\n{patch.text}```\n"
     )
 

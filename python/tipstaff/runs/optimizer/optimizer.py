@@ -176,7 +176,9 @@ class Optimizer:
             config, history, rules = self.config, History(self.ledger), compile_repository(self.root)
             change = history.proposed.get(change_id)
             if change is None:
-                raise ConfigError(f"no change {change_id!r} is proposed; `tipstaff optimize` lists those that are")
+                raise ConfigError(
+                    f"no change {change_id!r} is proposed; `tipstaff rules optimize` lists those that are"
+                )
             if len(history.open) >= config.max_open:
                 raise ConfigError(f"{len(history.open)} trials are open; wait for one of them, or dismiss it")
             recent = sum(one > at - 30 * _DAY_MS for one in history.applied_at) + len(history.open)
@@ -231,7 +233,7 @@ class Optimizer:
             }
             proposal = won.get(change_id)
             if proposal is None:
-                raise ConfigError(f"no change {change_id!r} waits; `tipstaff optimize` lists those that do")
+                raise ConfigError(f"no change {change_id!r} waits; `tipstaff rules optimize` lists those that do")
             if proposal.patch is None:
                 raise ConfigError(proposal.problem)
             return self._apply(proposal.patch, proposal.text, history, at)

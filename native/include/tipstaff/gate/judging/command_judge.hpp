@@ -321,7 +321,7 @@ class CommandJudge {
     bool named = command.program == "tipstaff";
     for (std::uint32_t i = 0; i < command.word_count && i < kGuardedWords; ++i) {
       const std::string_view text = words[i].text;
-      if (named && ascii::one_of(text, "approve uninstall")) return true;
+      if (named && ascii::one_of(text, "approve uninstall accept")) return true;
       if (text.find("tipstaff") == std::string_view::npos) continue;
       named = true;
       if (calls_for_answer(text)) return true;

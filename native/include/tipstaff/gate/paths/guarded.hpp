@@ -55,7 +55,7 @@ inline bool holds(std::string_view text, std::string_view part) noexcept { retur
 // Whether what follows `tipstaff` in one text asks for an answer: a word of its own, after something that is no name.
 inline bool asks_for_answer(std::string_view rest) noexcept {
   if (rest.size() > 200) rest = rest.substr(0, 200);
-  for (const std::string_view verb : {std::string_view("approve"), std::string_view("uninstall")}) {
+  for (const std::string_view verb : {std::string_view("approve"), std::string_view("uninstall"), std::string_view("memory accept")}) {
     for (std::size_t at = rest.find(verb); at != std::string_view::npos; at = rest.find(verb, at + 1)) {
       const char before = at == 0 ? 'x' : rest[at - 1];
       const char after = at + verb.size() < rest.size() ? rest[at + verb.size()] : ' ';

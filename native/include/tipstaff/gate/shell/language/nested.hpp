@@ -90,7 +90,7 @@ inline void ShellReader::other_dialect(Invocation& in, Dialect dialect, string_v
   bool answers = false;
   if (text.find("tipstaff.cli") != string_view::npos)
     for (std::uint32_t i = 1; i < in.count && !answers; ++i)
-      answers = ascii::one_of(argument(in, i).text, "approve uninstall");
+      answers = ascii::one_of(argument(in, i).text, "approve uninstall accept");
   if (dialect != Dialect::patch && (answers || calls_for_answer(text))) {
     Word word;
     word.text = "script";
