@@ -140,7 +140,7 @@ def test_what_reads_a_ledger_makes_none(command: str, root: Path, capsys: pytest
     before = sorted(path.name for path in root.rglob("*"))
     for more in ((), ("--ledger", "sqlite:///mistyped.db"), ("--ledger", f"sqlite:///{root}/absent/ledger.db")):
         code, text = ran(capsys, *command.split(), *more)
-        assert (code, "there is no database" in text) == (exits.UNREADABLE, True), text
+        assert (code, "there is no ledger" in text) == (exits.UNREADABLE, True), text
     code, text = ran(capsys, *command.split(), "-C", "mistyped")
     assert (code, "mistyped: not a folder" in text) == (exits.UNREADABLE, True)
     code, text = ran(capsys, *command.split(), "--key-file", "mistyped")
