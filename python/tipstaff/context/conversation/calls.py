@@ -52,7 +52,8 @@ def plain_name(name: str) -> str:
 
 def runs_commands(block: Mapping[str, Any]) -> bool:
     """Whether a call is one of a shell."""
-    return plain_name(str(block.get("name") or "")) in _SHELLS
+    name = plain_name(str(block.get("name") or ""))
+    return name in _SHELLS or "bash" in name or "shell" in name or "terminal" in name
 
 
 def command_of(block: Mapping[str, Any]) -> str:

@@ -78,7 +78,8 @@ _DEMAND: Final = re.compile(
     re.IGNORECASE,
 )
 _WISH: Final = re.compile(
-    r"\b(?:should(?:n't)?|i(?:'d|’d| would)? (?:want|like|prefer|need|think)|we (?:want|need|don't need|no longer)|"
+    r"\b(?:should(?:n't)?|i(?:'d|’d| would)?(?: also| just| really)? (?:want|like|prefer|need|think)|"
+    r"we (?:want|need|don't need|no longer)|"
     r"prefer(?:ably)?|rather than|instead of|not just|no need|no longer|stays?|belongs?|aligns? with|based on|gotta|"
     r"(?:use|change it to use) (?:the )?\w+)\b",
     re.IGNORECASE,
@@ -88,7 +89,8 @@ _FINDING: Final = re.compile(
     r"needs? (?:a|an|the|to)|"
     r"fails? (?:on|if|because|without|when)|fail(?:ed|s)? for want|measured|non-goal|not supported|does not exist|"
     r"is (?:now|always|never|per|first|the (?:default|first|right|only))|are (?:now|always|never|per)|comes? from|"
-    r"calculated|stale|no longer|instead of|rather than|because)\b",
+    r"now (?:uses?|runs?|goes|follows?|comes?)|"
+    r"(?:PR|tag|branch|version|release) [`#v\d*]|calculated|stale|no longer|instead of|rather than|because)\b",
     re.IGNORECASE,
 )
 _DEFINITE: Final = re.compile(r"\b(?:must(?:n't)?|never|always|do not|don't|shall)\b", re.IGNORECASE)
@@ -439,8 +441,11 @@ class _Extraction:
             ran = _cut(command_of(block), MAX_COMMAND_CHARS)
             if ran:
                 self._commands.append(ran)
-                if failed:
-                    self._failures.append(f"{ran}: {_cut(cause_of(output), 2 * MAX_ERROR_CHARS)}")
+            # A short command says little, but that it failed says something.
+            if failed and (
+                tried := ran or _cut(str(values.get("command") or values.get("cmd") or ""), MAX_COMMAND_CHARS)
+            ):
+                self._failures.append(f"{tried}: {_cut(cause_of(output), 2 * MAX_ERROR_CHARS)}")
             if input_of(block).get("run_in_background") is True and ran:
                 self._waiting[ran] = f"{ran}: runs in the background"
             return ran

@@ -41,7 +41,7 @@ _HEADINGS: Final = {
     "files": "Files that were changed",
 }
 _ENTRY: Final = re.compile(r"^- (.*?)(?: \(session ([^()]*), ([\d-]+)\))?$")
-_MOST: Final = {"constraints": 10, "decisions": 6, "findings": 8, "failures": 5, "files": 1}
+_MOST: Final = {"constraints": 10, "decisions": 6, "findings": 12, "failures": 6, "files": 1}
 """New entries of one session, by kind."""
 _MOST_FILES: Final = 8
 _PLAIN_REQUEST: Final = re.compile(
