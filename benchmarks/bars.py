@@ -78,20 +78,6 @@ def _timed(call: Callable[[], object]) -> float:
 # -- kernels and store: measured where their data is ------------------------------------------------------------------
 
 
-def scoring() -> list[Row]:
-    """Score, quantised and batched scoring against NumPy, a plain read and the processor's peak."""
-    from benchmarks import bars_kernels
-
-    with contextlib.redirect_stdout(sys.stderr):
-        bars = [
-            *bars_kernels.scoring_bars(500, 21, 40),
-            *bars_kernels.scoring_bars(10_000, 21, 4),
-            *bars_kernels.scoring_bars(100_000, 11, 1),
-            *bars_kernels.batch_bars(),
-        ]
-    return [Row(bar.name, None, [bar.measured], bar.at_most, required=bar.bar) for bar in bars]
-
-
 def opening() -> list[Row]:
     """Open a store of 100,000 shards against unpickling its columns."""
     from benchmarks import bars_store
@@ -320,7 +306,6 @@ def _of(module: str, *functions: str) -> Callable[[], Sequence[Row]]:
 
 
 GROUPS: Final = (
-    Group("scoring", ("SCORE_500_VS_NUMPY", "SCORE_F32_VS_READ", "INT8_VS_F32", "BATCH64_FMA_SHARE"), scoring),
     Group("hashing", ("HASH_BATCH_VS_NODE",), hashing),
     Group("compiling", ("COMPILE_400_VS_NODE",), compiling),
     Group("unchanged", ("COMPILE_UNCHANGED_MS",), unchanged),
@@ -352,8 +337,8 @@ GROUPS: Final = (
     Group("threads", ("GATE_THREADS_VS_PROCESSES",), _of("bars_gates", "threads")),
     Group(
         "scale",
-        ("EMBED_100_CHARS_US", "EMBED_VS_ONNX", "RETRIEVE_500_US", "UPDATE_VS_BUILD"),
-        _of("bars_scale", "embedding", "small", "large", "huge", "updates"),
+        ("EMBED_100_CHARS_US", "EMBED_VS_ONNX", "RETRIEVE_500_US"),
+        _of("bars_scale", "embedding", "small", "large", "huge"),
     ),
     Group("focus", ("FOCUS_150_CHARS_US", "FOCUS_14_KB_US"), _of("bars_context_assembly", "focusing")),
     Group("assembly", ("ASSEMBLE_BEYOND_COPY_US",), _of("bars_context_assembly", "assembling")),

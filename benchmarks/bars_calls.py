@@ -93,8 +93,6 @@ def contenders() -> list[Contender]:
     )
     from tipstaff.context import estimate_message, estimate_tokens, estimate_tools, truncate
     from tipstaff.gates.secrets.scanner import default_scanner
-    from tipstaff.guidance.compiling.tenants import join_bundles
-    from tipstaff.guidance.guidance_compiler import GuidanceCompiler
 
     gates = EnforcementGates()
     gates.evaluate_command(COMMAND)
@@ -111,7 +109,7 @@ def contenders() -> list[Contender]:
     )
     few = compile_guidance(rules)
     hashed, static = HashEmbedding(), StaticEmbedding()
-    compiler, commands = GuidanceCompiler(), [COMMAND] * 64
+    commands = [COMMAND] * 64
     repository = _a_copy_of(REPOSITORY)
     compiled = compile_repository(repository)
     open_project(repository)
@@ -146,9 +144,8 @@ def contenders() -> list[Contender]:
         Contender("redact, 160 characters", lambda: redact(long[:160]), lambda: find(long[:160])),
         Contender("redact_data, a message of 160 characters", lambda: redact_data(short)),
         Contender("GuidanceControlPlane.evaluate_command", lambda: plane.evaluate_command(COMMAND)),
-        Contender("join_bundles, two of 20 rules", lambda: join_bundles({"a": few, "b": few})),
         Contender("compile_guidance, 20 rules", lambda: compile_guidance(rules)),
-        Contender("GuidanceCompiler.compile, 20 rules, none changed", lambda: compiler.compile(rules, previous=few)),
+        Contender("compile_guidance, 20 rules, none changed", lambda: compile_guidance(rules, previous=few)),
         Contender(
             "compile_repository, the example, nothing changed",
             lambda: compile_repository(repository, previous=compiled),

@@ -1,7 +1,7 @@
-"""The bars of scale, in one run: ``python -m benchmarks.bars_scale [--only embedding|small|large|huge|updates]``.
+"""The bars of scale, in one run: ``python -m benchmarks.bars_scale [--only embedding|small|large|huge]``.
 
-Embedding against a sentence transformer, retrieval over 500, 100,000 and 1,000,000 shards, the recall of the last, and
-an update of 100,000 shards against a full build. Times are from the task's text to the policy text, in Python.
+Embedding against a sentence transformer, retrieval over 500, 100,000 and 1,000,000 shards, and the recall of the last.
+Times are from the task's text to the policy text, in Python.
 """
 
 from __future__ import annotations
@@ -111,17 +111,15 @@ def small() -> list[Row]:
 
 @contextlib.contextmanager
 def _stored(count: int, chosen: Embedding) -> Iterator[Path]:
-    from tipstaff.guidance.project_update import shard_columns
-    from tipstaff.guidance.retrieval.shard_index import search_blob
+    from tipstaff.guidance.retrieval.fused_index import search_blob
     from tipstaff.store.shards import write_store
 
     bundle = varied_bundle(count)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rules.store"
         search = search_blob(bundle.shards, chosen)
-        vectors = None if search else memoryview(shard_columns(bundle.shards, chosen).vectors).cast("B").cast("f")
-        write_store(path, bundle, vectors, embedding_identity=chosen.identity, dims=chosen.dimensions, search=search)
-        del bundle, vectors, search
+        write_store(path, bundle, None, embedding_identity=chosen.identity, dims=chosen.dimensions, search=search)
+        del bundle, search
         gc.collect()
         yield path
 
@@ -145,8 +143,6 @@ def large() -> list[Row]:
 def huge() -> list[Row]:
     """Retrieve over 1,000,000 shards, chosen by signs; rankings against those of all rows scored."""
     from tipstaff import ShardRetriever, StaticEmbedding
-    from tipstaff.guidance.intents.classify import classify_intent
-    from tipstaff.guidance.retrieval.filters import ALL_RISKS
 
     bundle = varied_bundle(HUGE)
     started = time.perf_counter()
@@ -155,21 +151,18 @@ def huge() -> list[Row]:
     asked = tasks(RECALL_TASKS + 100)
     _walls(retriever, asked[:100])
     walls, worked = _walls(retriever, asked[100:])
-    fused = retriever._fused
-    if fused is None:
-        msg = "there is no index by meaning, words and priors"
-        raise RuntimeError(msg)
-    search = fused._search
+    shards = retriever.search
+    search = shards._search
     found: dict[str, list[list[int]]] = {"some": [], "all": []}
     exact: list[float] = []
     for task in asked[100:]:
-        intent = classify_intent(task).intent
-        found["some"].append(fused.find(task, intent, None, ALL_RISKS, None, 5).rows)
-        fused._search = _Whole(search)
+        question = retriever.question(task)
+        found["some"].append([hit.row for hit in shards.find(question, 5).hits])
+        shards._search = _Whole(search)
         started = time.perf_counter()
-        found["all"].append(fused.find(task, intent, None, ALL_RISKS, None, 5).rows)
+        found["all"].append([hit.row for hit in shards.find(question, 5).hits])
         exact.append((time.perf_counter() - started) * 1e3)
-        fused._search = search
+        shards._search = search
     # Further rules below a share of the best score are left out, of both rankings alike.
     shares = [
         len({*some} & {*every}) / len(every) for some, every in zip(found["some"], found["all"], strict=True) if every
@@ -208,37 +201,7 @@ class _Whole:
         return self._search.find(*args, candidates=0, **options)
 
 
-def updates() -> list[Row]:
-    """Update a store of 100,000 hashed shards, 100 of them new, against building it; compiling is part of neither."""
-    from tipstaff.guidance.embeddings.hash_embedding import HashEmbedding
-    from tipstaff.guidance.project_update import shard_columns
-    from tipstaff.model import RuleShard
-    from tipstaff.store.shards import open_store
-
-    chosen, bundle = HashEmbedding(), varied_bundle(LARGE)
-    changed = [*bundle.shards]
-    for index, text in zip(range(0, LARGE, LARGE // 100), tasks(100), strict=True):
-        changed[index] = RuleShard(changed[index].rule.replace(text=text), text)
-    with _stored(LARGE, chosen) as path, open_store(path) as store:
-        from tipstaff.kernels import quantize_rows
-
-        def rebuilt() -> None:
-            quantize_rows(shard_columns(changed, chosen).vectors, chosen.dimensions)
-
-        def updated() -> None:
-            columns = shard_columns(changed, chosen, store, bundle.shards)
-            if columns.n_embedded != 100:
-                msg = f"{columns.n_embedded} shards were embedded, 100 changed"
-                raise RuntimeError(msg)
-
-        pairs = [(_seconds(rebuilt), _seconds(updated)) for _ in range(5)]
-    full, part = (statistics.median(column) for column in zip(*pairs, strict=True))
-    remark = f"{part * 1e3:.0f} ms, rebuilt {full * 1e3:.0f} ms"
-    name = f"vectors and int8 rows of {LARGE:,} shards, 100 new, times faster"
-    return [Row(name, "UPDATE_VS_BUILD", [full / part], False, remark)]
-
-
-MEASURES: Final = (embedding, small, large, huge, updates)
+MEASURES: Final = (embedding, small, large, huge)
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -1,4 +1,4 @@
-"""Shared inputs and contenders of the kernel benchmarks: seeded rows, NumPy's full pipeline, the reference in Node."""
+"""Shared inputs and contenders of the kernel benchmarks: the reference in Node."""
 
 from __future__ import annotations
 
@@ -6,16 +6,12 @@ import shutil
 import statistics
 import subprocess
 import time
-from typing import TYPE_CHECKING, NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 DIMENSIONS = 384
-QUERY_INTENTS = 3
-RISK_BOOSTS = np.array([0, 0, 0, 0.05, 0.10], dtype=np.float32)
 TEXT = ("Never commit secrets; Always validate input at the boundary and run the tests. " * 3)[:200]
 
 # The reference's algorithm in JavaScript: a separate hash and a sine for each dimension, then the norm.
@@ -44,35 +40,6 @@ for (let round = 0; round < 15; round++) {
 times.sort((a, b) => a - b);
 console.log(times[7]);
 """
-
-
-class Data(NamedTuple):
-    """Rows (n, 384) float32, unit length, and their columns; a query that is one of them."""
-
-    rows: np.ndarray
-    intents: np.ndarray
-    risks: np.ndarray
-    query: np.ndarray
-
-
-def make_data(n: int) -> Data:
-    """Return seeded rows around 40 subjects."""
-    rng = np.random.default_rng(20240229)
-    centres = rng.normal(size=(40, DIMENSIONS)).astype(np.float32)
-    rows = centres[rng.integers(0, 40, n)] + np.float32(0.8) * rng.normal(size=(n, DIMENSIONS)).astype(np.float32)
-    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    intents = rng.integers(0, 1 << 10, n).astype(np.uint16)
-    return Data(rows, intents, rng.integers(0, 5, n).astype(np.uint8), rows[7].copy())
-
-
-def numpy_pipeline(data: Data, k: int = 5) -> np.ndarray:
-    """Return the k best rows as one writes it with NumPy: product, clip, boosts, partition, sort."""
-    scores = data.rows @ data.query
-    np.clip(scores, 0, 1, out=scores)
-    scores += np.where(data.intents & QUERY_INTENTS, np.float32(0.15), np.float32(0))
-    scores += RISK_BOOSTS[data.risks]
-    best = np.argpartition(scores, -k)[-k:]
-    return best[np.argsort(-scores[best], kind="stable")]
 
 
 def race(contenders: dict[str, Callable[[], object]], rounds: int, inner: int = 1) -> dict[str, float]:

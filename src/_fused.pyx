@@ -4,6 +4,7 @@
 from cpython.bytearray cimport PyByteArray_AS_STRING
 from libc.stdint cimport int8_t, int32_t, int64_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
 
 include "isa.pxi"
 include "spans.pxi"
@@ -58,9 +59,11 @@ cdef extern from "tipstaff/scoring/fused_find.hpp" namespace "tipstaff" nogil:
 
     cdef cppclass FusedIndex:
         FusedHead head
+        const unsigned char* priors
 
     cdef struct FusedExtras:
         const unsigned char* mask
+        const unsigned char* meanings
         const unsigned char* bonus
         uint32_t intents
         float intent_boost
@@ -218,7 +221,7 @@ cdef class FusedSearch:
     lexicon
         As for `query_terms`.
     table
-        The word-piece table of the rows. All three stay borrowed and must not change.
+        The word-piece table of the rows, None where the index has none. All three stay borrowed and must not change.
 
     Raises
     ------
@@ -233,7 +236,7 @@ cdef class FusedSearch:
     cdef Lexicon _lexicon
     cdef WordPieces _table
 
-    def __cinit__(self, index, lexicon, table):
+    def __cinit__(self, index, lexicon, table=None):
         cdef ByteView span
         self._index_view.take(index, "index", "B", "bytes", 1, 0)
         span.data = self._index_view.data()
@@ -241,14 +244,16 @@ cdef class FusedSearch:
         if not open_fused(span, &self._index):
             raise ValueError("index: not a valid index of rules")
         take_lexicon(self._lexicon_view, lexicon, &self._lexicon)
-        self._table_view.take(table, "table", "B", "bytes", 1, 0)
-        span.data = self._table_view.data()
-        span.size = self._table_view.size()
-        if open_wordpieces(span, &self._table) != WordPieceFault.none:
-            raise ValueError("table: not a valid word-piece table")
-        if self._table.dimensions != self._index.head.dimensions:
+        if table is not None:
+            self._table_view.take(table, "table", "B", "bytes", 1, 0)
+            span.data = self._table_view.data()
+            span.size = self._table_view.size()
+            if open_wordpieces(span, &self._table) != WordPieceFault.none:
+                raise ValueError("table: not a valid word-piece table")
+        cdef int64_t dimensions = 0 if table is None else self._table.dimensions
+        if dimensions != self._index.head.dimensions:
             raise ValueError(
-                f"index: expected {self._table.dimensions} dimensions as the table has, got {self._index.head.dimensions}"
+                f"index: expected {dimensions} dimensions as the table has, got {self._index.head.dimensions}"
             )
 
     def __len__(self):
@@ -259,8 +264,16 @@ cdef class FusedSearch:
         """The relevance below which no rule is about a task."""
         return self._index.head.floor[7]
 
+    def prior(self, Py_ssize_t row):
+        """Return what a rule's score holds whatever the task is."""
+        if not 0 <= row < <int64_t> self._index.head.n:
+            raise IndexError(f"row: expected 0 to {self._index.head.n - 1}, got {row}")
+        cdef float value
+        memcpy(&value, self._index.priors + 4 * row, 4)
+        return value
+
     def find(
-        self, task, kinds="", path="", *, row_mask=None, bonus=None,
+        self, task, kinds="", path="", *, row_mask=None, meanings=None, bonus=None,
         uint16_t query_intents=0, float intent_boost=0.0, Py_ssize_t k=5, Py_ssize_t candidates=1024, isa=None,
     ):
         """Return the k best rules for a task.
@@ -273,6 +286,8 @@ cdef class FusedSearch:
             Words that the file worked on stands for, and its path without the extension; empty where none is named.
         row_mask
             bool or uint8 (n,): the rules that may be given; all where None.
+        meanings
+            float32 (n,): how near each rule is to the task; where None, what rows and table say.
         bonus
             float32 (n,), added to the scores; nothing where None.
         query_intents, intent_boost
@@ -297,9 +312,11 @@ cdef class FusedSearch:
         kinds = plain_text(kinds)
         path = plain_text(path)
         cdef Borrowed mask_view
+        cdef Borrowed meaning_view
         cdef Borrowed bonus_view
         cdef FusedExtras extras
         extras.mask = NULL
+        extras.meanings = NULL
         extras.bonus = NULL
         extras.intents = query_intents
         extras.intent_boost = intent_boost
@@ -311,6 +328,11 @@ cdef class FusedSearch:
             if mask_view.size() != n:
                 raise ValueError(f"row_mask: expected {n} bytes, got {mask_view.size()}")
             extras.mask = mask_view.data()
+        if meanings is not None:
+            meaning_view.take(meanings, "meanings", "f", "float32", 4, 0)
+            if meaning_view.size() != n * 4:
+                raise ValueError(f"meanings: expected {n * 4} bytes, got {meaning_view.size()}")
+            extras.meanings = meaning_view.data()
         if bonus is not None:
             bonus_view.take(bonus, "bonus", "f", "float32", 4, 0)
             if bonus_view.size() != n * 4:
@@ -325,7 +347,7 @@ cdef class FusedSearch:
         cdef Best best
         best.k = k if k < n else n
         cdef int64_t chosen = min(<int64_t> candidates, n)
-        if self._index.head.n_signs == 0 or chosen < CANDIDATES_EACH * best.k:
+        if self._index.head.n_signs == 0 or meanings is not None or chosen < CANDIDATES_EACH * best.k:
             chosen = 0
         cdef Scratch scratch
         cdef Scratch found

@@ -214,15 +214,15 @@ cdef class TopicWords:
         self._read(task, room, &words)
         return [_quoted(words, topic, most, "") for topic in topics]
 
-    def reasons(self, task, list topics not None, list cosines not None, list shown not None, Py_ssize_t most=4):
+    def reasons(self, task, list topics not None, list meanings not None, list shown not None, Py_ssize_t most=4):
         """Return for each topic why it was found: the meaning, what else counts for it, and the words shared.
 
         Parameters
         ----------
         task, topics, most
             As for `shared`.
-        cosines
-            Of each topic's text with the task, 0..1.
+        meanings
+            What meaning has in the score of each, 0 to 2.
         shown
             What else counts for each, every part after a semicolon: ``; high risk (+0.01)``.
 
@@ -234,28 +234,28 @@ cdef class TopicWords:
         Raises
         ------
         ValueError
-            If the lists have different lengths, a topic is no whole number of hashes, or a cosine is out of range.
+            If the lists have different lengths, a topic is no whole number of hashes, or a meaning is out of range.
         """
         task = plain_text(task)
         cdef TaskWords words
         cdef unsigned char room[LOWERED_BYTES]
         cdef Py_ssize_t i
-        cdef double cosine
+        cdef double meaning
         cdef str more
         cdef list found = []
-        if len(cosines) != len(topics) or len(shown) != len(topics):
-            raise ValueError(f"{len(topics)} topics need as many cosines and texts, got {len(cosines)} and {len(shown)}")
+        if len(meanings) != len(topics) or len(shown) != len(topics):
+            raise ValueError(f"{len(topics)} topics need as many meanings and texts, got {len(meanings)} and {len(shown)}")
         if not TIPSTAFF_IS_ASCII(task):
             return None
         self._read(task, room, &words)
         for i in range(len(topics)):
-            cosine = cosines[i]
+            meaning = meanings[i]
             more = shown[i]
-            if not 0.0 <= cosine <= 1.0:
-                raise ValueError(f"cosines: expected 0 to 1, got {cosine}")
+            if not 0.0 <= meaning <= 2.0:
+                raise ValueError(f"meanings: expected 0 to 2, got {meaning}")
             if more is None:
                 raise TypeError("shown: expected texts, got None")
-            found.append(<str> MEANINGS[<Py_ssize_t> (cosine * 100 + 0.5)] + more + _quoted(words, topics[i], most, "; shares "))
+            found.append(<str> MEANINGS[<Py_ssize_t> (meaning * 100 + 0.5)] + more + _quoted(words, topics[i], most, "; shares "))
         return found
 
     cdef int _read(self, str task, unsigned char* room, TaskWords* words) except -1:
@@ -265,7 +265,7 @@ cdef class TopicWords:
         return 0
 
 
-cdef tuple MEANINGS = tuple([f"meaning {percent / 100:.2f}" for percent in range(101)])
+cdef tuple MEANINGS = tuple([f"meaning {percent / 100:.2f}" for percent in range(201)])
 
 
 cdef str _quoted(const TaskWords& words, object topic, Py_ssize_t most, str before):

@@ -81,11 +81,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ids=relative,
 )
 def test_examples_run(path: Path, checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    orchard = checkout / "examples" / "orchard"
-    monkeypatch.chdir(orchard)
-    for tenant in ("common", "acme"):
-        (orchard / tenant).mkdir()
-        (orchard / tenant / "CLAUDE.md").write_text("- Review every migration\n", encoding="utf-8")
+    monkeypatch.chdir(checkout / "examples" / "orchard")
     for text in _EXAMPLE.findall(path.read_text(encoding="utf-8")):
         exec(compile(text, str(path), "exec"), {"__name__": path.stem, "text": "no secret", "tool_output": ""})
 

@@ -35,7 +35,7 @@ SUB_STEPS = {
         ("extraction", "intents", "scope_findings"),
         ("compiling",),
         ("retrieval",),
-        ("hook", "project_update", "lint", "guidance_compiler"),
+        ("hook", "lint"),
         ("project",),
     ),
     "gates": (

@@ -51,18 +51,6 @@ const HashKernels* hash_kernels(Isa isa) noexcept {
   return &portable_hash;
 }
 
-const ScoreKernels* score_kernels(Isa isa) noexcept {
-#if defined(TIPSTAFF_X86_64)
-  if (isa == Isa::avx2) return &avx2_score;
-  if (isa == Isa::avx512) return &avx512_score;
-  if (isa == Isa::avx512_vnni) return &avx512_vnni_score;
-#elif defined(TIPSTAFF_AARCH64)
-  if (isa == Isa::neon_dot) return &neon_dot_score;
-#endif
-  (void)isa;
-  return &portable_score;
-}
-
 const FusedKernels* fused_kernels(Isa isa) noexcept {
 #if defined(TIPSTAFF_X86_64)
   if (isa == Isa::avx2) return &avx2_fused;
@@ -72,15 +60,6 @@ const FusedKernels* fused_kernels(Isa isa) noexcept {
 #endif
   (void)isa;
   return &portable_fused;
-}
-
-const LimitKernels* limit_kernels(Isa isa) noexcept {
-#if defined(TIPSTAFF_X86_64)
-  if (isa == Isa::avx2) return &avx2_limit;
-  if (isa == Isa::avx512 || isa == Isa::avx512_vnni) return &avx512_limit;
-#endif
-  (void)isa;
-  return &portable_limit;
 }
 
 const WordPieceKernels* wordpiece_kernels(Isa isa) noexcept {

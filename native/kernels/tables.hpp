@@ -3,36 +3,26 @@
 #define TIPSTAFF_TABLES_HPP
 
 #include "tipstaff/tokens/hash_embedding.hpp"
-#include "tipstaff/machine_limits.hpp"
-#include "tipstaff/scoring/score.hpp"
 #include "tipstaff/tokens/features.hpp"
 #include "tipstaff/tokens/wordpiece.hpp"
 
 namespace tipstaff {
 struct FusedKernels;
 extern const HashKernels portable_hash;
-extern const ScoreKernels portable_score;
 extern const FusedKernels portable_fused;
-extern const LimitKernels portable_limit;
 extern const WordPieceKernels portable_wordpiece;
 extern const TokenKernels portable_token;
 #if defined(TIPSTAFF_X86_64)
 extern const HashKernels avx2_hash;
-extern const ScoreKernels avx2_score;
 extern const FusedKernels avx2_fused;
-extern const LimitKernels avx2_limit;
 extern const WordPieceKernels avx2_wordpiece;
 extern const TokenKernels avx2_token;
 extern const HashKernels avx512_hash;
-extern const ScoreKernels avx512_score;
 extern const FusedKernels avx512_fused;
-extern const LimitKernels avx512_limit;
 extern const WordPieceKernels avx512_wordpiece;
 extern const TokenKernels avx512_token;
 extern const TokenKernels avx512_popcnt_token;
-extern const ScoreKernels avx512_vnni_score;
 #elif defined(TIPSTAFF_AARCH64)
-extern const ScoreKernels neon_dot_score;
 extern const FusedKernels neon_dot_fused;
 #endif
 }  // namespace tipstaff

@@ -27,10 +27,6 @@ CONSTITUTION_TOKENS: Final = 500
 
 # Bars of the kernels, in one run on one thread.
 HASH_BATCH_VS_NODE: Final = 150.0
-SCORE_F32_VS_READ: Final = 1.15
-SCORE_500_VS_NUMPY: Final = 2.0
-INT8_VS_F32: Final = 3.0
-BATCH64_FMA_SHARE: Final = 0.60
 
 # Bars of whole operations, in one run.
 RETRIEVE_500_VS_NODE: Final = 10.0
@@ -129,9 +125,6 @@ EMBED_VS_ONNX: Final = 1_000.0
 RETRIEVE_500_US: Final = 60.0
 HUGE_RECALL: Final = 0.99
 """Of the five best of a million shards, boosts included, that are found where signs choose."""
-
-UPDATE_VS_BUILD: Final = 1.5
-"""Vectors and int8 rows of a store in which one rule of a thousand changed, against making all of them."""
 
 # Bars of checks and sizing, in one run.
 CHECK_ADDED_MS: Final = 30.0

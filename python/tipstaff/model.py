@@ -128,8 +128,6 @@ class GuidanceRule(Record, frozen=True, kw_only=True, gc=False):
         Number of folders between the repository's root and the file's: of two rules the nearer wins in its folder.
     verifiers
         All verifiers in order; `verifier` is the first.
-    tenant
-        Whose rule it is in a store that serves several; None is everybody's.
     kind
         ``rule``, or ``information``: a description, a listed command, an example. Information can be retrieved, and is
         never always loaded.
@@ -164,7 +162,6 @@ class GuidanceRule(Record, frozen=True, kw_only=True, gc=False):
     overrides: str | None = None
     depth: int = 0
     verifiers: tuple[str, ...] = ()
-    tenant: str | None = None
     kind: str = "rule"
     headings: tuple[str, ...] = ()
     own_start: int = 0
@@ -176,14 +173,10 @@ class GuidanceRule(Record, frozen=True, kw_only=True, gc=False):
 
 
 class RuleShard(Record, frozen=True, gc=False):
-    """A rule that is loaded when a task needs it, and the one line in which the model reads it.
-
-    `embedding` is its vector where a `GuidanceCompiler` was asked for it; retrieval makes its own.
-    """
+    """A rule that is loaded when a task needs it, and the one line in which the model reads it."""
 
     rule: GuidanceRule
     compact_text: str
-    embedding: tuple[float, ...] | None = None
 
 
 class Constitution(Record, frozen=True):
@@ -227,8 +220,7 @@ class RuleManifest(Record, frozen=True, kw_only=True):
 
     `source_hashes` maps a source (``root``, ``local`` or a path) to the first 16 hexadecimal digits of the SHA-256 of
     its UTF-8 text. `total_rules` = `constitution_rules` + `shard_rules`; a constitution rule without room in the
-    constitution's text counts as a constitution rule. `compiled_at` is the time in milliseconds since 1970, 0 where
-    nobody stamped it: the same texts give the same bundle.
+    constitution's text counts as a constitution rule.
     """
 
     rules: tuple[ManifestEntry, ...]
@@ -236,7 +228,6 @@ class RuleManifest(Record, frozen=True, kw_only=True):
     total_rules: int
     constitution_rules: int
     shard_rules: int
-    compiled_at: int = 0
 
 
 class Relation(Record, frozen=True, kw_only=True, gc=False):
@@ -252,18 +243,13 @@ class Relation(Record, frozen=True, kw_only=True, gc=False):
 
 
 class PolicyBundle(Record, frozen=True, kw_only=True):
-    """A compiled set of rule files.
-
-    `tenant_constitutions` has for each tenant what it always loads, the common rules included; `constitution` has the
-    common rules alone. See `tipstaff.guidance.compiling.tenants`.
-    """
+    """A compiled set of rule files."""
 
     constitution: Constitution
     shards: tuple[RuleShard, ...]
     manifest: RuleManifest
     diagnostics: tuple[Diagnostic, ...] = ()
     relations: tuple[Relation, ...] = ()
-    tenant_constitutions: dict[str, Constitution] = {}
 
     def rule(self, rule_id: str) -> GuidanceRule | None:
         """Return the rule with this id (any letter case), or None."""
@@ -272,11 +258,9 @@ class PolicyBundle(Record, frozen=True, kw_only=True):
 
     def rules(self) -> tuple[GuidanceRule, ...]:
         """Return every rule once: the constitution's, then the shards' that are not among them."""
-        laws = [*self.constitution.rules]
-        for own in self.tenant_constitutions.values():
-            laws += [rule for rule in own.rules if rule.tenant is not None]
-        known = {(rule.tenant, rule.id) for rule in laws}
-        return (*laws, *(shard.rule for shard in self.shards if (shard.rule.tenant, shard.rule.id) not in known))
+        always = self.constitution.rules
+        known = {rule.id for rule in always}
+        return (*always, *(shard.rule for shard in self.shards if shard.rule.id not in known))
 
 
 class IntentMatch(Record, frozen=True):
@@ -291,9 +275,10 @@ class RetrievedShard(Record, frozen=True):
 
     shard: RuleShard
     similarity: float
-    """Cosine clamped to [0, 1] plus the intent and risk boosts."""
+    """The score: the sum of the parts that `retrieve --why` shows."""
     reason: str
     cosine: float = 0.0
+    """How near in meaning, 0 to 1."""
 
 
 class DroppedShard(Record, frozen=True, kw_only=True):

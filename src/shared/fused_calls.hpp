@@ -32,13 +32,16 @@ inline std::int64_t all_terms(const Lexicon& lexicon, ByteView text, std::uint64
   return n;
 }
 
-// Signs choose where `candidates` is above 0. `memory` is aligned to 64 bytes.
+// Signs choose where `candidates` is above 0. `memory` is aligned to 64 bytes. Of an index without dimensions the table is not
+// read.
 inline FusedAnswer search(const WordPieceKernels& pieces, const FusedKernels& kernels, const WordPieces& table,
                           const Lexicon& lexicon, const FusedIndex& index, ByteView task, ByteView kinds, ByteView path,
                           const FusedExtras& extras, std::int64_t candidates, unsigned char* memory,
                           const Best& best) noexcept {
   auto* own = new (memory) SearchMemory;
-  const auto embed = [&](ByteView text, float* out) noexcept { pieces.embed(table, text, out); };
+  const auto embed = [&](ByteView text, float* out) noexcept {
+    if (index.head.dimensions > 0) pieces.embed(table, text, out);
+  };
   read_query(index, lexicon, task, kinds, path, embed, &own->query);
   own->signs.candidates = candidates;
   own->signs.found = reinterpret_cast<Estimate*>(memory + sizeof(SearchMemory));

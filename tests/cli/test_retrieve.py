@@ -102,8 +102,19 @@ def test_why_names_words_boosts_and_what_was_beaten(capsys: Capture, orchard: Pa
     assert main(["retrieve", task, "-C", str(orchard), "--why"]) == exits.OK
     out = capsys.readouterr().out
     assert "pulled by migration +" in out
-    assert " + boosts " in out
     assert "beat " in out
+    shown = [line.split(" = ") for line in out.splitlines() if line.strip().startswith("meaning ") and " = " in line]
+    assert shown
+    for parts, score in shown:
+        assert sum(float(part.split()[-1]) for part in parts.split(" + ")) == pytest.approx(float(score), abs=3e-3)
+
+
+def test_five_are_five(capsys: Capture, tmp_path: Path) -> None:
+    rules = "".join(f"- Test the basket in case {n}\n" for n in range(12))
+    (tmp_path / "AGENTS.md").write_text(f"# Rules\n{rules}", encoding="utf-8")
+    for most in (4, 5, 6):
+        assert len(ids(retrieved(capsys, tmp_path, "test the basket", "--max-shards", str(most)))) == most
+    assert len(ids(retrieved(capsys, tmp_path, "test the basket"))) == 12
 
 
 def test_in_a_folder_its_own_rules_hold_and_those_of_others_do_not(

@@ -94,7 +94,7 @@ def compare(bench: Bench, bundle: PolicyBundle, prompts: Sequence[str]) -> tuple
     retriever = ShardRetriever(bundle)
     answered, seen = 0, set[str]()
     for prompt, found in zip(prompts, given(bench, prompts), strict=True):
-        result = retriever.retrieve(prompt, max_tokens=PROMPT_TOKENS)
+        result = retriever.retrieve(prompt, max_shards=None, max_tokens=PROMPT_TOKENS)
         ids = [one.shard.rule.id for one in result.shards]
         assert agrees(found, result.shards), f"{prompt[:200]!r}: the hook gave {found}, retrieval {ids}"
         answered += bool(ids)

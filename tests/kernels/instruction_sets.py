@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from tipstaff.kernels import (
     _embedding,
     _focus,
     _fused,
     _intents,
-    _scoring,
     _similarity,
     _text,
     _tokens,
@@ -30,7 +27,6 @@ NATIVE = {
         (_intents, ("TaskReader", "TopicWords", "stem_hashes", "task_paths")),
         (_embedding, ("hash_embed", "hash_embed_into", "hash_embed_batch")),
         (_fused, ("sign_rows",)),
-        (_scoring, ("score_topk_f32", "score_topk_f32_batch", "score_topk_i8", "quantize_rows", "Int8Rows")),
         (_similarity, ("jaccard_pairs", "WordSets")),
         (_text, TEXT),
         (_tokens, ("token_features", "weigh_tokens", "utf16_units", "MessageGuard")),
@@ -39,7 +35,6 @@ NATIVE = {
     for name in names
 }
 WITHOUT_ISA = {
-    "Int8Rows",
     "MessageGuard",
     "TaskReader",
     "TopicWords",
@@ -47,7 +42,6 @@ WITHOUT_ISA = {
     "blend_rows",
     "jaccard_pairs",
     "join_pieces",
-    "quantize_rows",
     "sign_rows",
     "stem_hashes",
     "task_paths",
@@ -76,17 +70,3 @@ def implementations(name: str) -> dict[str, Callable[..., Any]]:
 def call_all(name: str, *args: Any, **options: Any) -> dict[str, Any]:
     """Return the result on each instruction set."""
     return {which: call(*args, **options) for which, call in implementations(name).items()}
-
-
-def unit_rows(rng: np.random.Generator, n: int, dimensions: int) -> np.ndarray:
-    """Return float32 unit rows around a few centres, as rules about a few subjects are."""
-    centres = rng.normal(size=(4, dimensions))
-    rows = centres[rng.integers(0, 4, n)] + 0.6 * rng.normal(size=(n, dimensions))
-    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
-
-
-def unaligned(data: np.ndarray, shift: int = 1) -> memoryview:
-    """Return the bytes of an array at an address that is not a multiple of its item size."""
-    memory = bytearray(data.nbytes + shift)
-    memory[shift:] = data.tobytes()
-    return memoryview(memory)[shift:]

@@ -63,7 +63,7 @@ def test_the_last_word_of_a_stem_is_at_the_position_of_the_first() -> None:
 @given(
     TEXTS,
     st.lists(
-        st.tuples(TEXTS, st.floats(0, 1, width=32), st.sampled_from(["", "; high risk (+0.01)", "; é"])), max_size=4
+        st.tuples(TEXTS, st.floats(0, 2, width=32), st.sampled_from(["", "; high risk (+0.01)", "; é"])), max_size=4
     ),
 )
 @example("tests", [("tests", 0.005, ""), ("logs", 0.995, "; é"), ("", 1.0, "")])
@@ -100,8 +100,8 @@ def test_what_is_no_lexicon_and_no_topic_is_refused() -> None:
         reader.shared("tests", [None])
     with pytest.raises(TypeError):
         reader.reasons("tests", [b""], [0.5], [None])
-    for cosine in (-0.1, 1.1, float("nan")):
-        with pytest.raises(ValueError, match="cosines: expected 0 to 1"):
+    for cosine in (-0.1, 2.1, float("nan")):
+        with pytest.raises(ValueError, match="meanings: expected 0 to 2"):
             reader.reasons("tests", [b""], [cosine], [""])
-    with pytest.raises(ValueError, match="1 topics need as many cosines and texts, got 0 and 2"):
+    with pytest.raises(ValueError, match="1 topics need as many meanings and texts, got 0 and 2"):
         reader.reasons("tests", [b""], [], ["", ""])

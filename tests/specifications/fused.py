@@ -138,17 +138,18 @@ def _content(words: Sequence[tuple[str, str]], lexicon: Buffer) -> str:
 class FusedSearch:
     """Finds the rules for tasks; documented in ``src/_fused.pyx``."""
 
-    def __init__(self, index: Buffer, lexicon: Buffer, table: Buffer) -> None:
+    def __init__(self, index: Buffer, lexicon: Buffer, table: Buffer | None = None) -> None:
         self._lexicon, self._table = lexicon, table
         read_lexicon(bytes(memoryview(lexicon)))
         view = memoryview(index).cast("B")
         if len(view) < HEAD.size:
             raise ValueError(_INVALID)
         magic, size, n, d, n_terms, n_postings, n_fields, n_field_terms, *numbers, _, _ = HEAD.unpack_from(view)
-        if magic != MAGIC or size != len(view) or d % 16 or not d or n_fields > _MOST_FIELDS:
+        if magic != MAGIC or size != len(view) or d % 16 or n_fields > _MOST_FIELDS:
             raise ValueError(_INVALID)
-        if wordpiece_shape(table)[0] != d:
-            msg = f"index: expected {wordpiece_shape(table)[0]} dimensions as the table has, got {d}"
+        wanted = 0 if table is None else wordpiece_shape(table)[0]
+        if wanted != d:
+            msg = f"index: expected {wanted} dimensions as the table has, got {d}"
             raise ValueError(msg)
         self._n, self._d = n, d
         self._spread, self._unknown, self._floor = numbers[0], numbers[1], numbers[2:]
@@ -183,6 +184,7 @@ class FusedSearch:
         path: str = "",
         *,
         row_mask: Buffer | None = None,
+        meanings: Buffer | None = None,
         bonus: Buffer | None = None,
         query_intents: int = 0,
         intent_boost: float = 0.0,
@@ -195,6 +197,7 @@ class FusedSearch:
             raise ValueError(msg)
         n, d = self._n, self._d
         mask = self._column("row_mask", row_mask, "B", n)
+        near = self._column("meanings", meanings, "f", n)
         more = self._column("bonus", bonus, "f", n)
         words = _words(task)
         read = _read_task(words, self._lexicon)
@@ -233,7 +236,7 @@ class FusedSearch:
         nearest = 0.0
         for row in rows:
             product = sum(map(int.__mul__, self._rows[row * d : (row + 1) * d], codes))
-            meaning = self._scales[row] * scale * product
+            meaning = self._scales[row] * scale * product if near is None else near[row]
             nearest = max(nearest, meaning)
             entries.append((-meaning - beside(row), row, meaning))
         entries = sorted(entries)[:k]
@@ -258,11 +261,14 @@ class FusedSearch:
             raise ValueError(msg)
         return view.cast(code)  # type: ignore[call-overload, no-any-return]
 
+    def _embedded(self, words: Sequence[tuple[str, str]]) -> list[float]:
+        return [] if self._table is None else list(wordpiece_embed(self._table, _content(words, self._lexicon)))
+
     def _query(
         self, words: Sequence[tuple[str, str]], read: _Task, own: dict[int, float], kinds: str, path: str
     ) -> tuple[list[float], dict[int, float]]:
-        lexicon, table, d = self._lexicon, self._table, self._d
-        vector = list(wordpiece_embed(table, _content(words, lexicon)))
+        lexicon, d = self._lexicon, self._d
+        vector = self._embedded(words)
         strength = 3.0 / read.strong if read.strong > 5 else 0.6
         terms, related = dict(own), dict[int, float]()
         other, any_field = [0.0] * d, False
@@ -289,7 +295,7 @@ class FusedSearch:
             for term, _ in _terms(_words(text), lexicon):
                 further(term, weight)
         if kinds:
-            other = list(wordpiece_embed(table, _content(_words(kinds), lexicon)))
+            other = self._embedded(_words(kinds))
             vector = [one + 0.3 * more for one, more in zip(vector, other, strict=True)]
         return _unit(vector), terms
 

@@ -74,7 +74,7 @@ def resealed(content: bytes, *, version: int = SCHEMA_VERSION, **changes: object
 def read_all(path: Path) -> object:
     with open_store(path) as store:
         codes = [(store.codes(name).tolist(), store.values(name)) for name in shards.CODED]
-        return store.bundle(), codes, store.fingerprint, store.mean.tolist(), store.vectors.tolist()
+        return store.bundle(), codes, store.fingerprint, store.vectors.tolist()
 
 
 def test_a_flipped_bit_is_found_wherever_it_is(sound: bytes, tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_resealing_alone_changes_nothing(sound: bytes) -> None:
     assert resealed(sound) == sound
 
 
-KERNEL = ("intent_masks", "risks", "priorities", "scales", "error_bounds", "mean")
+KERNEL = ("intent_masks", "risks", "priorities")
 
 
 @pytest.mark.usefixtures("large")
@@ -160,7 +160,7 @@ def test_a_large_store_has_its_kernel_columns_checked_when_opened(sound: bytes, 
         ("shard_offsets", lambda store: store.compact_text(8)),
         ("codes.path", lambda store: store.codes("path")),
         ("values", lambda store: store.values("path")),
-        *((name, lambda store: store.verify()) for name in ("vectors", "rows_i8", "shards", "values")),
+        *((name, lambda store: store.verify()) for name in ("vectors", "shards", "values")),
         *(
             (name, lambda store, name=name: getattr(store, name))
             for name in ("constitution", "manifest", "diagnostics", "relations", "fingerprint")

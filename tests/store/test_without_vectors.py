@@ -19,8 +19,7 @@ def test_the_index_replaces_the_vectors(n_shards: int, tmp_path: Path) -> None:
     write_store(tmp_path / "s", bundle, None, embedding_identity="test", dims=16, search=b"an index")
     with open_store(tmp_path / "s", embedding_identity="test", dims=16) as store:
         assert bytes(store.search) == b"an index"
-        for column in (store.vectors, store.rows_i8, store.scales, store.error_bounds, store.mean):
-            assert len(column) == 0
+        assert len(store.vectors) == 0
         assert len(store.intent_masks) == len(store.risks) == n_shards
         assert store.bundle() == bundle
         store.verify()
@@ -33,7 +32,7 @@ def test_one_of_both_there_must_be(options: dict[str, object], tmp_path: Path) -
     assert not (tmp_path / "s").exists()
 
 
-@pytest.mark.parametrize("part", ["vectors", "mean", "error_bounds"])
+@pytest.mark.parametrize("part", ["vectors"])
 def test_damaged_vectors_are_found(part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shards_module, "CHECK_ALL_BYTES", 0)
     vectors = np.eye(64, 16, dtype=np.float32)

@@ -43,7 +43,6 @@ from tipstaff.context.shortening.pruning import PruneResult
 from tipstaff.context.sources.memory_tiers import MemoryTier
 from tipstaff.context.tokens.estimator import TokenEstimator
 from tipstaff.context.tokens.request_tokens import BudgetCheck
-from tipstaff.guidance.compiling.tenants import join_bundles
 from tipstaff.guidance.embeddings.hash_embedding import Embedding
 from tipstaff.guidance.project import Project
 
@@ -77,8 +76,6 @@ result = retriever.retrieve(
 assert_type(result, RetrievalResult)
 assert_type(result.shards, tuple[RetrievedShard, ...])
 assert_type(result.shards[0].similarity, float)
-assert_type(join_bundles({None: bundle, "acme": bundle}), PolicyBundle)
-assert_type(retriever.retrieve("Fix", tenant="acme"), RetrievalResult)
 assert_type(retriever.retrieve_batch(["a", "b"], threads=2), list[RetrievalResult])
 assert_type(ShardRetriever.rank("Fix", ["a"], 1, headings=["b"]), list[int])
 

@@ -7,9 +7,7 @@
 #define TIPSTAFF_DISPATCH_HPP
 
 #include "tipstaff/tokens/hash_embedding.hpp"
-#include "tipstaff/machine_limits.hpp"
 #include "tipstaff/text/literals.hpp"
-#include "tipstaff/scoring/score.hpp"
 #include "tipstaff/tokens/features.hpp"
 #include "tipstaff/tokens/wordpiece.hpp"
 
@@ -28,9 +26,7 @@ bool isa_available(Isa isa) noexcept;
 
 // Tables are constants; the set must be available.
 const HashKernels* hash_kernels(Isa isa) noexcept;
-const ScoreKernels* score_kernels(Isa isa) noexcept;
 const FusedKernels* fused_kernels(Isa isa) noexcept;
-const LimitKernels* limit_kernels(Isa isa) noexcept;
 const WordPieceKernels* wordpiece_kernels(Isa isa) noexcept;
 LiteralFinder literal_finder(Isa isa) noexcept;
 const TokenKernels* token_kernels(Isa isa) noexcept;

@@ -128,7 +128,7 @@ void test(std::int64_t n, std::int64_t d, std::int64_t k, std::int64_t candidate
   signs->found = room.data();
   signs->candidates = candidates;
   for (const bool masked : {false, true}) {
-    const FusedExtras extras{masked ? mask.data() : nullptr, masked ? reinterpret_cast<unsigned char*>(bonus.data()) : nullptr, 4,
+    const FusedExtras extras{masked ? mask.data() : nullptr, nullptr, masked ? reinterpret_cast<unsigned char*>(bonus.data()) : nullptr, 4,
                              0.05f};
     // As it is stated: all scores, in order.
     std::vector<float> words(size);

@@ -7,6 +7,7 @@ rules are served from memory, and the project says so.
 
 from __future__ import annotations
 
+import datetime as dt
 import errno
 import threading
 import time
@@ -27,14 +28,15 @@ from tipstaff.errors import (
 from tipstaff.guidance.compiling.compiler import compile_documents
 from tipstaff.guidance.compiling.compiler_config import CompilerConfig
 from tipstaff.guidance.embeddings.hash_embedding import Embedding
-from tipstaff.guidance.project_update import last_day_valid, shard_columns
+from tipstaff.guidance.embeddings.static_embedding import StaticEmbedding
 from tipstaff.guidance.reading.documents import Repository
 from tipstaff.guidance.reading.repository_root import rules_root
 from tipstaff.guidance.reading.rule_files import relevant_entry
 from tipstaff.guidance.reading.sources import home_folder, read_repository
+from tipstaff.guidance.retrieval.fused_index import search_blob
 from tipstaff.guidance.retrieval.retriever import ShardRetriever
-from tipstaff.guidance.retrieval.shard_index import current_day, search_blob
-from tipstaff.guidance.retrieval.vectors import default_embedding
+from tipstaff.guidance.retrieval.shard_index import current_day
+from tipstaff.guidance.retrieval.vectors import default_embedding, shard_rows
 from tipstaff.model import Diagnostic, PolicyBundle
 from tipstaff.store.fingerprints import Fingerprint, fingerprint_sources, is_unchanged
 from tipstaff.store.inside import refuse_links_out
@@ -262,7 +264,7 @@ def open_project(
         msg = f"{root}: not a folder; give the root of a repository"
         raise SourceNotFoundError(errno.ENOENT, msg)
     previous, damage = _former_rules(former)
-    builder = _Builder(root, path, settings, chosen, salt, today, previous, former if previous is not None else None)
+    builder = _Builder(root, path, settings, chosen, salt, today, previous)
     try:
         return builder.build(damage or reason, write=write)
     finally:
@@ -310,7 +312,6 @@ class _Builder(NamedTuple):
     salt: str
     today: str
     previous: PolicyBundle | None
-    former: ShardStore | None
 
     def build(self, reason: str, *, write: bool) -> Project:
         """Compile the repository's rules, and write them if that is wanted and can be done."""
@@ -358,19 +359,17 @@ class _Builder(NamedTuple):
 
     def _store(self, bundle: PolicyBundle, fingerprint: Fingerprint) -> ShardStore:
         identity, dimensions = self.embedding.identity, self.embedding.dimensions
-        known = self.previous.shards if self.previous is not None else ()
-        search = search_blob(bundle.shards, self.embedding)
-        columns = None if search else shard_columns(bundle.shards, self.embedding, self.former, known)
+        has_table = type(self.embedding) is StaticEmbedding
+        rows = None if has_table else shard_rows(bundle.shards, self.embedding) if bundle.shards else b""
         write_store(
             self.path,
             bundle,
-            None if columns is None else memoryview(columns.vectors if bundle.shards else b"").cast("B").cast("f"),
+            None if rows is None else memoryview(rows).cast("B").cast("f"),
             embedding_identity=identity,
             fingerprint=fingerprint.to_bytes(),
-            metadata={"compiled_on": self.today, "valid_until": last_day_valid(bundle, self.today)},
+            metadata={"compiled_on": self.today, "valid_until": _last_day_valid(bundle, self.today)},
             dims=dimensions,
-            quantized=None if columns is None else columns.quantized,
-            search=search,
+            search=search_blob(bundle.shards, self.embedding),
         )
         note_written(self.path)
         return open_store(self.path, embedding_identity=identity, dims=dimensions)
@@ -390,3 +389,14 @@ def _prepare_folder(root: Path, path: Path) -> None:
     except OSError as error:
         msg = f"{folder}: the folder cannot be made: {error.strerror or error}"
         raise StoreWriteError(msg) from error
+
+
+def _last_day_valid(bundle: PolicyBundle, today: str) -> str:
+    """Return the last ISO date on which the same rules are in force as today, empty if that never changes."""
+    ends: list[str] = []
+    for rule in bundle.rules():
+        if rule.active_until is not None and rule.active_until >= today:
+            ends.append(rule.active_until)
+        if rule.active_from is not None and rule.active_from > today:
+            ends.append((dt.date.fromisoformat(rule.active_from) - dt.timedelta(days=1)).isoformat())
+    return min(ends, default="")

@@ -5,11 +5,6 @@
     text   --hash_embed, hash_embed_into, hash_embed_batch-->   float32 (n, dimensions), unit rows
     text, table --wordpiece_embed, wordpiece_embed_batch-->     float32 (n, dimensions), unit rows or zeros
     text   --SecretTable.find-->                                spans of secrets, by the rules of a compiled table
-    rows   --quantize_rows-->                                   int8 codes, scales, errors, mean
-    rows, query, intents, risks, mask
-           --score_topk_f32-->            the k best: (row numbers, scores, cosines)
-           --score_topk_i8-->             the same entries from a quarter of the bytes
-           --score_topk_f32_batch-->      the k best for each of many queries
     text   --token_features, weigh_tokens-->  how often what decides the number of tokens occurs, and its weighted sum
     query, history --focus_scan-->        paths, symbols and signals of a request
     task, lexicon --TaskReader.read-->     what kind of work it asks for, and how sure that is
@@ -37,8 +32,7 @@ specifications of some kernels are with the tests.
 
 The kernels exist for several instruction sets and the best that the processor runs is chosen once, at import.
 ``TIPSTAFF_ISA`` overrides it (``portable``, ``avx2``, ``avx512``, ``avx512_vnni``, ``neon_dot``), and the keyword
-``isa`` does so for one call. Hash and word-piece embeddings have the same bits on each set. Scores of different sets
-differ in rounding only, and on one set :func:`score_topk_i8` gives the rows and the bits of :func:`score_topk_f32`.
+``isa`` does so for one call. Embeddings and scores have the same bits on each set.
 """
 
 from __future__ import annotations
@@ -58,13 +52,6 @@ if TYPE_CHECKING:
     from tipstaff.kernels._focus import focus_scan
     from tipstaff.kernels._fused import FusedSearch, query_terms, query_words, sign_rows
     from tipstaff.kernels._intents import TaskReader, TopicWords, stem_hashes, task_paths
-    from tipstaff.kernels._scoring import (
-        Int8Rows,
-        quantize_rows,
-        score_topk_f32,
-        score_topk_f32_batch,
-        score_topk_i8,
-    )
     from tipstaff.kernels._secrets import SecretTable
     from tipstaff.kernels._similarity import WordSets, jaccard_pairs
     from tipstaff.kernels._text import alike_texts, join_pieces, opposed_texts, read_words, word_values
@@ -79,7 +66,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FusedSearch",
-    "Int8Rows",
     "MessageGuard",
     "SecretTable",
     "TaskReader",
@@ -97,14 +83,10 @@ __all__ = [
     "join_pieces",
     "measure_files",
     "opposed_texts",
-    "quantize_rows",
     "query_terms",
     "query_words",
     "read_files",
     "read_words",
-    "score_topk_f32",
-    "score_topk_f32_batch",
-    "score_topk_i8",
     "sign_rows",
     "stat_files",
     "stat_folders",
@@ -122,7 +104,6 @@ __all__ = [
 
 _HOMES: Final = {
     "FusedSearch": "_fused",
-    "Int8Rows": "_scoring",
     "MessageGuard": "_tokens",
     "SecretTable": "_secrets",
     "TaskReader": "_intents",
@@ -140,14 +121,10 @@ _HOMES: Final = {
     "join_pieces": "_text",
     "measure_files": "_files",
     "opposed_texts": "_text",
-    "quantize_rows": "_scoring",
     "query_terms": "_fused",
     "query_words": "_fused",
     "read_files": "_files",
     "read_words": "_text",
-    "score_topk_f32": "_scoring",
-    "score_topk_f32_batch": "_scoring",
-    "score_topk_i8": "_scoring",
     "sign_rows": "_fused",
     "stat_files": "_files",
     "stat_folders": "_files",

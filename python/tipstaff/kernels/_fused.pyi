@@ -9,10 +9,11 @@ def sign_rows(
 ) -> tuple[memoryview[float], memoryview[float], memoryview[int]]: ...
 
 class FusedSearch:
-    def __init__(self, index: Buffer, lexicon: Buffer, table: Buffer) -> None: ...
+    def __init__(self, index: Buffer, lexicon: Buffer, table: Buffer | None = None) -> None: ...
     def __len__(self) -> int: ...
     @property
     def floor(self) -> float: ...
+    def prior(self, row: int) -> float: ...
     def find(
         self,
         task: str,
@@ -20,6 +21,7 @@ class FusedSearch:
         path: str = "",
         *,
         row_mask: Buffer | None = None,
+        meanings: Buffer | None = None,
         bonus: Buffer | None = None,
         query_intents: int = 0,
         intent_boost: float = 0.0,

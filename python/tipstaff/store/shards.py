@@ -29,7 +29,7 @@ import os
 import stat
 import struct
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -59,13 +59,13 @@ from tipstaff.model import (
 )
 from tipstaff.store.replacing import replaced_file, write_error
 
-SCHEMA_VERSION: Final = 6
+SCHEMA_VERSION: Final = 7
 """Rises with every change of layout; a store of another version is built again, never converted."""
 
 CHECK_ALL_BYTES: Final = 4 * 1024 * 1024
 """A store up to this size is checked to the last byte when it is opened."""
 
-CODED: Final = ("repo_scopes", "tenant", "path", "active_from", "active_until", "overrides")
+CODED: Final = ("repo_scopes", "path", "active_from", "active_until", "overrides")
 """What filters decide on the few distinct values and then look at codes: see `ShardStore.codes`."""
 
 _MAGIC: Final = b"TIPSTAFF"
@@ -73,8 +73,6 @@ _HEADER: Final = struct.Struct("=8sIIQQQQ8xQ")  # magic, version, reserved, file
 _SEALED_BYTES: Final = _HEADER.size - 8
 _ALIGNMENT: Final = 64
 _COLUMNS: Final = {"intent_masks": "H", "risks": "B", "priorities": "i"}
-_VECTORS: Final = {"vectors": "f", "rows_i8": "b", "scales": "f", "error_bounds": "f", "mean": "f"}
-_OPENING: Final = (*_COLUMNS, "scales", "error_bounds", "mean")
 
 _Part = TypeVar("_Part")
 
@@ -94,7 +92,6 @@ _shard_decoder: Final[msgspec.msgpack.Decoder[Any]] = msgspec.msgpack.Decoder(
 )
 _values_decoder: Final = msgspec.msgpack.Decoder(dict[str, list[str | tuple[str, ...] | None]])
 _constitution_decoder: Final = msgspec.msgpack.Decoder(Constitution)
-_constitutions_decoder: Final = msgspec.msgpack.Decoder(dict[str, Constitution])
 _manifest_decoder: Final = msgspec.msgpack.Decoder(RuleManifest)
 _diagnostics_decoder: Final = msgspec.msgpack.Decoder(tuple[Diagnostic, ...])
 _relations_decoder: Final = msgspec.msgpack.Decoder(tuple[Relation, ...])
@@ -112,7 +109,6 @@ def write_store(
     fingerprint: bytes | str = b"",
     metadata: Mapping[str, str] | None = None,
     dims: int | None = None,
-    quantized: Sequence[object] | None = None,
     search: bytes = b"",
 ) -> None:
     """Write a compiled bundle and the vectors or the index of its shards, replacing what is at `path` in one step.
@@ -134,8 +130,6 @@ def write_store(
         Further short facts to keep.
     dims
         Numbers in a vector; needed only where `vectors` is None, or flat and there is no shard.
-    quantized
-        int8 rows, scales, error bounds and mean of these vectors, where they are known; made here where None.
     search
         A further index of the shards, opaque here; empty for none.
 
@@ -156,10 +150,11 @@ def write_store(
         raise ConfigError("without vectors a store needs their dimensions and an index of its shards")
     try:
         if vectors is not None:
-            from tipstaff.kernels import quantize_rows
+            import numpy as np
 
-            made = quantize_rows(columns["vectors"], dims) if quantized is None else quantized
-            columns |= dict(zip(("rows_i8", "scales", "error_bounds", "mean"), made, strict=True))
+            if not (finite := np.isfinite(np.frombuffer(rows, np.float32))).all():
+                msg = f"row {int(finite.argmin()) // dims} is not finite"
+                raise ValueError(msg)
         encoded_print = fingerprint.encode() if isinstance(fingerprint, str) else bytes(fingerprint)
         parts = {name: bytes(memoryview(cast("bytes", column)).cast("B")) for name, column in columns.items()}
         parts |= {**_parts_of(bundle), "fingerprint": encoded_print, "search": search}
@@ -212,7 +207,7 @@ def _parts_of(bundle: PolicyBundle) -> dict[str, bytes]:
         numbers = array("i", (codes.setdefault(getattr(rule, name), len(codes)) for rule in rules))
         parts[f"codes.{name}"] = numbers.tobytes()
         values[name] = list(codes)
-    documents_of = ("constitution", "tenant_constitutions", "manifest", "diagnostics", "relations")
+    documents_of = ("constitution", "manifest", "diagnostics", "relations")
     return {**parts, "values": _encode(values), **{name: _encode(getattr(bundle, name)) for name in documents_of}}
 
 
@@ -322,42 +317,20 @@ class ShardStore:
         if self.n_shards < 0 or self.dims < 1:
             raise self._damaged(f"invalid store: {self.n_shards} shards with {self.dims} dimensions")
         self._checked: set[str] = set()
-        self._check(directory.parts if self._bytes.nbytes <= CHECK_ALL_BYTES else _OPENING)
+        self._check(directory.parts if self._bytes.nbytes <= CHECK_ALL_BYTES else _COLUMNS)
         rows = self.n_shards if "vectors" in directory.parts else 0  # or `search` is read instead
-        counts = {"vectors": rows * self.dims, "rows_i8": rows * self.dims, "mean": self.dims if rows else None}
-        self._views: dict[str, memoryview[Any]] = {}
-        for name, code in _VECTORS.items():
-            self._views[name] = self._numbers(name, code, counts.get(name, rows) if name in directory.parts else 0)
-        if rows:  # for an empty column memoryview has no shape (0, dims), so it stays flat
-            for name in ("vectors", "rows_i8"):
-                self._views[name] = self._views[name].cast("B").cast(cast("Any", _VECTORS[name]), (rows, self.dims))
+        vectors = self._numbers("vectors", "f", rows * self.dims)
+        # For an empty column memoryview has no shape (0, dims), so it stays flat.
+        self._views: dict[str, memoryview[Any]] = {
+            "vectors": vectors.cast("B").cast("f", (rows, self.dims)) if rows else vectors
+        }
         for name, code in _COLUMNS.items():
             self._views[name] = self._numbers(name, code, self.n_shards)
 
     @property
     def vectors(self) -> memoryview:
-        """float32 (n_shards, dims), unit rows; empty, as all of the next four, where `search` is read instead."""
+        """float32 (n_shards, dims), unit rows; empty, where `search` is read instead."""
         return self._view("vectors")
-
-    @property
-    def rows_i8(self) -> memoryview:
-        """int8 (n_shards, dims): a row is about ``mean + scale * codes``."""
-        return self._view("rows_i8")
-
-    @property
-    def scales(self) -> memoryview:
-        """float32 (n_shards,)."""
-        return self._view("scales")
-
-    @property
-    def error_bounds(self) -> memoryview:
-        """float32 (n_shards,): what `rows_i8` may be off by, in the kernels' terms."""
-        return self._view("error_bounds")
-
-    @property
-    def mean(self) -> memoryview:
-        """float32 (dims,): mean of the rows."""
-        return self._view("mean")
 
     @property
     def intent_masks(self) -> memoryview:
@@ -388,11 +361,6 @@ class ShardStore:
     def constitution(self) -> Constitution:
         """The rules that are always loaded."""
         return self._decoded("constitution", _constitution_decoder.decode)
-
-    @cached_property
-    def tenant_constitutions(self) -> dict[str, Constitution]:
-        """For each tenant that has rules which are always loaded, those and the common ones."""
-        return self._decoded("tenant_constitutions", _constitutions_decoder.decode)
 
     @cached_property
     def manifest(self) -> RuleManifest:
@@ -464,7 +432,6 @@ class ShardStore:
             manifest=self.manifest,
             diagnostics=self.diagnostics,
             relations=self.relations,
-            tenant_constitutions=self.tenant_constitutions,
         )
 
     def verify(self) -> None:

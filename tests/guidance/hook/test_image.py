@@ -10,7 +10,6 @@ import pytest
 
 from tipstaff import StaticEmbedding, compile_guidance
 from tipstaff.errors import ConfigError
-from tipstaff.guidance.compiling.tenants import join_bundles
 from tipstaff.guidance.hook import image as module
 from tipstaff.guidance.hook.image import (
     hook_image,
@@ -103,15 +102,6 @@ def test_only_rules_of_one_depth_exclude_each_other() -> None:
     deep = msgspec.structs.replace(bundle.shards[0].rule, depth=2)
     shards = (msgspec.structs.replace(bundle.shards[0], rule=deep), *bundle.shards[1:])
     assert module._rivals(msgspec.structs.replace(bundle, shards=shards)) == {}
-
-
-def test_what_one_tenant_owns_is_hidden(tmp_path: Path) -> None:
-    bundle = join_bundles({None: compile_guidance(RULES), "b": compile_guidance("- [X-1] Never use tabs in files")})
-    data = hook_image(bundle, tmp_path, StaticEmbedding())
-    records = parts(data)[5]
-    flags = [struct.unpack_from("<I", records, 64 * row + 24)[0] for row in range(len(bundle.shards))]
-    assert [bool(flag & 16) for flag in flags] == [shard.rule.tenant is not None for shard in bundle.shards]
-    assert any(flag & 16 for flag in flags)
 
 
 def test_scopes_are_taken_apart() -> None:

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
-from tipstaff import compile_guidance
+from tipstaff import StaticEmbedding, compile_guidance
 from tipstaff.guidance.embeddings.hash_embedding import HashEmbedding
 from tipstaff.guidance.retrieval.explanation import Why, explain_retrieval
 from tipstaff.guidance.retrieval.retriever import ShardRetriever
@@ -18,26 +19,61 @@ RULES = """
 """
 
 
+class Letters:
+    """An embedding that somebody else wrote: how often each letter comes."""
+
+    dimensions = 26
+    identity = "letters-26"
+
+    def embed(self, text: str) -> Any:
+        return self.embed_batch([text])[0]
+
+    def embed_batch(self, texts: Any) -> Any:
+        rows = np.array([[text.lower().count(chr(97 + i)) for i in range(26)] for text in texts], dtype=np.float32)
+        return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
+
+
 def whys_of(retriever: ShardRetriever, task: str, **options: Any) -> tuple[Why, ...]:
-    return explain_retrieval(retriever, task, retriever.retrieve(task, **options))
+    found = retriever.retrieve(task, **options)
+    options.pop("max_shards", None)
+    return explain_retrieval(retriever, task, found, **options)
 
 
-def test_the_word_that_pulls_is_named_with_what_the_cosine_loses_without_it() -> None:
+def test_the_word_that_pulls_is_named_with_what_the_score_loses_without_it() -> None:
     retriever = ShardRetriever(compile_guidance(RULES))
     task = "Please fix the authentication issue"
     found = retriever.retrieve(task)
     first = explain_retrieval(retriever, task, found)[0]
     assert first.id == "R-001"
     assert first.pulls[0].word == "authentication"
-    with_it = found.shards[0]
-    # Without a floor the rule would be found for the rest of the task as well: compare what the embedding says.
-    embedding = retriever.embedding
-    rest, whole = embedding.embed("Please fix the  issue"), embedding.embed(task)
-    (row,) = embedding.embed_batch(["Report every authentication vulnerability to the security team"])
-    assert first.pulls[0].pull == pytest.approx(float(whole @ row - rest @ row), abs=1e-5)
-    assert first.cosine == pytest.approx(with_it.cosine)
-    assert first.cosine + first.boosts == pytest.approx(first.score, abs=1e-6)
-    assert first.reason == with_it.reason
+    without = retriever.search.hits(retriever.question("Please fix the  issue", intent=found.detected_intent))
+    (rest,) = [hit.score for row, hit in without.items() if retriever.shard(row).rule.id == "R-001"]
+    assert first.pulls[0].pull == pytest.approx(first.score - rest, abs=1e-6)
+    assert first.reason == found.shards[0].reason
+
+
+TASKS = (
+    "Please fix the authentication issue",
+    "squash commits",
+    "tests of src/login/check.py",
+    "Bilder klein halten",
+    "x",
+)
+
+
+@pytest.mark.parametrize("embedding", [StaticEmbedding(), HashEmbedding(), Letters()])
+def test_parts_add_up_to_the_score(embedding: Any) -> None:
+    rules = RULES + "- [R-006] Check every login twice scope:src/login/**\n- [R-007] Images are in `assets/`\n"
+    retriever = ShardRetriever(compile_guidance(rules), embedding)
+    shown: set[str] = set()
+    for task in TASKS:
+        for scope in (None, "src/login/check.py", "src/"):
+            for one in whys_of(retriever, task, repo_scope=scope, max_shards=9):
+                assert sum(one.parts.values()) == pytest.approx(one.score, abs=2e-6)
+                assert not (one.parts.keys() & {"words", "prior"}) or type(embedding) is not HashEmbedding
+                shown |= one.parts.keys()
+    assert {"meaning", "intent", "risk"} <= shown
+    assert type(embedding) is HashEmbedding or {"words", "prior"} <= shown
 
 
 def test_what_a_rule_beat_and_what_it_replaces() -> None:
@@ -65,5 +101,5 @@ def test_hashes_pull_nothing() -> None:
 
 def test_plain_data() -> None:
     data = whys_of(ShardRetriever(compile_guidance(RULES)), "Fix authentication")[0].to_dict()
-    assert set(data) == {"id", "score", "cosine", "boosts", "pulls", "beat", "instead_of", "reason"}
+    assert set(data) == {"id", "score", "parts", "pulls", "beat", "instead_of", "reason"}
     assert data["pulls"][0]["word"] == "authentication"

@@ -1,52 +1,44 @@
 from __future__ import annotations
 
+from typing import Any
+
 from tests.guidance.made_rules import bundle_of, rule
-from tipstaff.guidance.embeddings.hash_embedding import HashEmbedding
-from tipstaff.guidance.retrieval.nested_rules import constitution_at, nested_rules, text_at
-from tipstaff.guidance.retrieval.shard_index import index_of_bundle
-from tipstaff.guidance.retrieval.tenant_views import SECTION, View, Views
-from tipstaff.model import RetrievedShard, RuleShard
+from tipstaff.guidance.retrieval.retriever import SECTION, ShardRetriever
+from tipstaff.model import RetrievalResult
 
 DAY = "2026-11-01"
-LAW = rule("L-1", "Never log keys", is_constitution=True)
+ALWAYS = rule("L-1", "Never log keys", is_constitution=True)
 NESTED = rule("N-1", "Never drop tables", is_constitution=True, folder="db")
 ENDED = rule("N-2", "Never rename tables", is_constitution=True, folder="db", active_until="2026-10-31")
 
 
-def view() -> View:
-    bundle = bundle_of([NESTED, ENDED], [LAW])
-    whole = bundle.constitution.replace(nested=(NESTED, ENDED))
-    return Views(index_of_bundle(bundle.replace(constitution=whole), HashEmbedding())).of(None)
+def retriever() -> ShardRetriever:
+    bundle = bundle_of([NESTED, ENDED], [ALWAYS])
+    whole = bundle.constitution.replace(nested=(NESTED, ENDED), text="# Constitution\n- Never log keys\n")
+    return ShardRetriever(bundle.replace(constitution=whole))
 
 
-def retrieved() -> RetrievedShard:
-    return RetrievedShard(RuleShard(NESTED, "[N-1] Never drop tables"), 1.0, 1.0, "")
+def loaded(scope: str | None, task: str = "book a flight", **options: Any) -> RetrievalResult:
+    return retriever().retrieve(task, repo_scope=scope, today=options.pop("today", DAY), max_shards=0, **options)
 
 
 def test_a_folder_s_rules_are_loaded_in_it_and_nowhere_else() -> None:
-    assert nested_rules(view(), (), "db/schema.sql", DAY) == (NESTED,)
-    assert nested_rules(view(), (), "web/a.ts", DAY) == ()
-    assert nested_rules(view(), (), None, DAY) == ()
-    assert nested_rules(view(), (), "db/schema.sql", "2026-10-31") == (NESTED, ENDED)
+    assert loaded("db/schema.sql").constitution.rules == (ALWAYS, NESTED)
+    assert loaded("web/a.ts").constitution == loaded(None).constitution == retriever().constitution
+    assert loaded("db/schema.sql", today="2026-10-31").constitution.rules == (ALWAYS, NESTED, ENDED)
 
 
 def test_a_rule_that_is_retrieved_is_not_loaded_twice() -> None:
-    assert nested_rules(view(), (retrieved(),), "db/schema.sql", DAY) == ()
+    found = retriever().retrieve("drop the tables", repo_scope="db/schema.sql", today=DAY)
+    assert [one.shard.rule.id for one in found.shards] == ["N-1"]
+    assert found.constitution.rules == (ALWAYS,)
+    assert found.policy_text.endswith(f"{SECTION}\n\n- {found.shards[0].shard.compact_text}")
 
 
-def test_the_constitution_has_them_after_its_own() -> None:
-    here, elsewhere = (constitution_at(view(), (), scope, DAY) for scope in ("db/a.sql", "web/a.ts"))
-    assert elsewhere == view().constitution
-    assert here.rules == (*elsewhere.rules, NESTED)
-    assert here.text.startswith(elsewhere.text.rstrip())
-    assert "Never drop tables" in here.text
-    assert here.hash != elsewhere.hash
-
-
-def test_the_text_has_them_before_the_shards() -> None:
-    assert text_at(view(), (), None, DAY) == view().head
-    alone = text_at(view(), (), "db/a.sql", DAY)
-    assert alone.startswith(view().head)
-    assert "Never drop tables" in alone
-    assert SECTION not in alone
-    assert text_at(view(), (retrieved(),), "db/a.sql", DAY).endswith(f"{SECTION}\n\n- [N-1] Never drop tables")
+def test_the_constitution_and_the_text_have_them_after_its_own() -> None:
+    here, elsewhere = loaded("db/a.sql"), loaded("web/a.ts")
+    assert here.constitution.text.startswith(elsewhere.constitution.text.rstrip())
+    assert here.constitution.hash != elsewhere.constitution.hash
+    assert "Never drop tables" in here.policy_text
+    assert "Never drop tables" not in elsewhere.policy_text
+    assert SECTION not in here.policy_text

@@ -12,10 +12,10 @@ from tipstaff.guidance.retrieval.retriever import ShardRetriever
 @pytest.mark.parametrize(
     ("shards", "tokens", "most"),
     [
-        (MOST_SHARDS, None, MOST_SHARDS), (MOST_SHARDS, 100, MOST_BY_TOKENS), (3, 100, 3), (0, None, 0), (60, None, 60),
+        (None, None, MOST_BY_TOKENS), (None, 100, MOST_BY_TOKENS), (MOST_SHARDS, 100, 5), (3, 100, 3), (0, None, 0), (60, None, 60),
     ],
 )  # fmt: skip
-def test_tokens_replace_the_default_number_alone(shards: int, tokens: int | None, most: int) -> None:
+def test_tokens_replace_the_default_number_alone(shards: int | None, tokens: int | None, most: int) -> None:
     assert most_shards(shards, tokens) == most
 
 

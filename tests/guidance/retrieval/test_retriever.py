@@ -20,7 +20,9 @@ from tipstaff.errors import ConfigError, StoreEmbeddingError
 from tipstaff.guidance.embeddings.hash_embedding import HashEmbedding
 from tipstaff.guidance.intents.classify import classify_intent
 from tipstaff.guidance.retrieval import retriever as module
+from tipstaff.guidance.retrieval.fused_index import search_blob
 from tipstaff.guidance.retrieval.retriever import ShardRetriever
+from tipstaff.guidance.retrieval.vectors import shard_rows
 from tipstaff.model import INTENTS, RISK_CLASSES, GuidanceRule, PolicyBundle, RetrievalResult
 from tipstaff.store.shards import open_store, write_store
 
@@ -388,7 +390,7 @@ def test_a_store_answers_as_the_bundle_does(tmp_path: Path, count: int) -> None:
         memoryview(rows).cast("f"),
         embedding_identity=embedding.identity,
         dims=384,
-        fingerprint=b"",
+        search=search_blob(bundle.shards, embedding),
     )
     with open_store(tmp_path / "store") as store:
         from_store, from_bundle = ShardRetriever(store, HashEmbedding()), ShardRetriever(bundle, HashEmbedding())
@@ -400,8 +402,10 @@ def test_a_store_answers_as_the_bundle_does(tmp_path: Path, count: int) -> None:
 
 def test_a_store_of_another_embedding_is_refused(tmp_path: Path) -> None:
     bundle = bundle_of(many_rules(3))
-    rows = HashEmbedding(64).embed_batch([shard.compact_text for shard in bundle.shards])
-    write_store(tmp_path / "store", bundle, rows, embedding_identity="hash-64", fingerprint=b"")
+    rows, blob = shard_rows(bundle.shards, HashEmbedding(64)), search_blob(bundle.shards, HashEmbedding(64))
+    write_store(
+        tmp_path / "store", bundle, memoryview(rows).cast("B").cast("f"), embedding_identity="hash-64", search=blob
+    )
     with open_store(tmp_path / "store") as store:
         assert len(ShardRetriever(store, HashEmbedding(64)).retrieve("Fix", today="2026-01-01").shards) == 3
         with pytest.raises(StoreEmbeddingError, match=r"'hash-64' with 64 dimensions.*'hash-384' and 384"):
@@ -424,7 +428,7 @@ class Letters:
 def test_another_embedding_is_normalised_and_its_meaning_named() -> None:
     made = [rule("A", "zzz zzz zz zzzz zzzzzzzzzzzzz"), rule("B", "refund the refund totals of refunds")]
     result = ShardRetriever(bundle_of(made), Letters()).retrieve("refunds", intent="docs")
-    assert ids(result) == ["B", "A"]
+    assert ids(result) == ["B"]  # the other one's score is far below
     assert all(0 <= found.cosine <= 1 for found in result.shards)
     assert result.shards[0].reason == f"meaning {result.shards[0].cosine:.2f}; shares 'refunds'"
     assert ShardRetriever(bundle_of(made), Letters()).retrieve("", intent="docs").shards[0].cosine == 0.0

@@ -1,4 +1,4 @@
-"""Very many shards: signs choose those that are scored; the threshold is lowered so that few are many."""
+"""Very many shards: signs choose those that are scored; thresholds are lowered so that few are many."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import pytest
 
 from tests.guidance.made_rules import bundle_of, rule
 from tests.rule_words import CIRCUMSTANCES, OBJECTS, VERBS
+from tipstaff.guidance.embeddings.hash_embedding import HashEmbedding
 from tipstaff.guidance.embeddings.static_embedding import StaticEmbedding
-from tipstaff.guidance.retrieval import fused, fused_index
+from tipstaff.guidance.retrieval import fused_index, search
+from tipstaff.guidance.retrieval.fused_index import search_blob
 from tipstaff.guidance.retrieval.retriever import ShardRetriever
-from tipstaff.guidance.retrieval.shard_index import search_blob
+from tipstaff.guidance.retrieval.vectors import shard_rows
 from tipstaff.kernels import FusedSearch
-from tipstaff.kernels.formats.fused import HEAD
 from tipstaff.model import RISK_CLASSES, PolicyBundle
 from tipstaff.store.shards import open_store, write_store
 
@@ -34,49 +35,37 @@ def _bundle() -> PolicyBundle:
     )  # fmt: skip
 
 
-def by_signs(bundle: PolicyBundle, monkeypatch: pytest.MonkeyPatch, candidates: int) -> ShardRetriever:
+@pytest.mark.parametrize("candidates", [320, 100_000])
+def test_signs_answer_as_the_whole_scan(bundle: PolicyBundle, monkeypatch: pytest.MonkeyPatch, candidates: int) -> None:
     class Fewer(FusedSearch):
         def find(self, *args: Any, **options: Any) -> Any:
             return super().find(*args, candidates=candidates, **options)
 
+    exact = ShardRetriever(bundle, StaticEmbedding(), today="2026-06-15")
     monkeypatch.setattr(fused_index, "SIGNS_FROM_SHARDS", 500)
-    monkeypatch.setattr(fused, "FusedSearch", Fewer)
-    return ShardRetriever(bundle, StaticEmbedding(), today="2026-06-15")
-
-
-@pytest.mark.parametrize("scope", [None, "src/db/pool.py", "web/a.ts"])
-@pytest.mark.parametrize("risks", [None, ("high", "critical")])
-@pytest.mark.parametrize("candidates", [320, 100_000])
-def test_signs_answer_as_the_whole_scan(
-    bundle: PolicyBundle, monkeypatch: pytest.MonkeyPatch, scope: str | None, risks: tuple[str, ...] | None,
-    candidates: int,
-) -> None:  # fmt: skip
-    exact = ShardRetriever(bundle, StaticEmbedding(), today="2026-06-15")
-    signs = by_signs(bundle, monkeypatch, candidates)
+    monkeypatch.setattr(search, "FusedSearch", Fewer)
+    signs = ShardRetriever(bundle, StaticEmbedding(), today="2026-06-15")
     for task in TASKS:
-        expected = exact.retrieve(task, repo_scope=scope, risk_filter=risks)
-        assert signs.retrieve(task, repo_scope=scope, risk_filter=risks).shards == expected.shards
+        for scope in (None, "src/db/pool.py", "web/a.ts"):
+            for risks in (None, ("high", "critical")):
+                options: dict[str, Any] = {"repo_scope": scope, "risk_filter": risks}
+                assert signs.retrieve(task, **options).shards == exact.retrieve(task, **options).shards
 
 
-def test_who_wants_many_shards_has_all_of_them_scanned(bundle: PolicyBundle, monkeypatch: pytest.MonkeyPatch) -> None:
-    exact = ShardRetriever(bundle, StaticEmbedding(), today="2026-06-15")
-    signs = by_signs(bundle, monkeypatch, 8)
-    found = signs.retrieve("Encrypt passwords", max_shards=40).shards
-    assert found == exact.retrieve("Encrypt passwords", max_shards=40).shards
-
-
-def test_a_store_answers_as_the_bundle_that_it_holds(
-    bundle: PolicyBundle, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    held = by_signs(bundle, monkeypatch, 160)
-    embedding = StaticEmbedding()
-    search = search_blob(bundle.shards, embedding)
-    assert HEAD.unpack_from(search)[-2] == len(bundle.shards)  # signs are in it
-    write_store(tmp_path / "s", bundle, None, embedding_identity=embedding.identity, dims=256, search=search)
-    with open_store(tmp_path / "s") as store:
-        mapped = ShardRetriever(store, embedding, today="2026-06-15")
-        for task in TASKS:
-            assert mapped.retrieve(task).shards == held.retrieve(task).shards
+def test_a_store_answers_as_the_bundle_that_it_holds(bundle: PolicyBundle, tmp_path: Path) -> None:
+    for embedding, vectors in (
+        (StaticEmbedding(), None),
+        (HashEmbedding(256), shard_rows(bundle.shards, HashEmbedding(256))),
+    ):
+        write_store(
+            tmp_path / "s", bundle, None if vectors is None else memoryview(vectors).cast("B").cast("f"),
+            embedding_identity=embedding.identity, dims=256, search=search_blob(bundle.shards, embedding),
+        )  # fmt: skip
+        held = ShardRetriever(bundle, embedding, today="2026-06-15")
+        with open_store(tmp_path / "s") as store:
+            mapped = ShardRetriever(store, embedding, today="2026-06-15")
+            for task in TASKS:
+                assert mapped.retrieve(task).shards == held.retrieve(task).shards
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -85,5 +74,5 @@ def test_many_shards_are_raised_by_arrays_as_few_are_one_by_one(
 ) -> None:
     retriever = ShardRetriever(bundle, StaticEmbedding(), today="2026-06-15")
     expected = retriever.retrieve(f"{task} in src/db/pool.py").shards
-    monkeypatch.setattr(fused, "_NUMPY_FROM_ROWS", 1)
+    monkeypatch.setattr(search, "_NUMPY_FROM_ROWS", 1)
     assert retriever.retrieve(f"{task} in src/db/pool.py").shards == expected

@@ -8,9 +8,11 @@ from hypothesis import strategies as st
 
 from tests.guidance.made_rules import bundle_of, rule
 from tipstaff.globs import scopes_may_overlap
-from tipstaff.guidance.retrieval.selection import Cards, Selection
+from tipstaff.guidance.retrieval.search import ALL_RISKS, Hit, Question
+from tipstaff.guidance.retrieval.selection import Selection
+from tipstaff.guidance.retrieval.shard_profiles import Cards
 from tipstaff.guidance.wording.claims import claims, opposed
-from tipstaff.model import DroppedShard, GuidanceRule
+from tipstaff.model import DroppedShard, GuidanceRule, IntentMatch
 
 DAY = "2026-06-15"
 
@@ -31,15 +33,16 @@ def choose(
         if shard.rule.overrides is not None:
             overriding.setdefault(shard.rule.overrides, []).append(row)
     rows = range(len(bundle.shards))[:offered]
-    scores = [1.0 - row / 1000 for row in rows]
+    hits = [Hit(row, 1.0 - row / 1000, 0.5) for row in rows]
     cards = Cards(bundle.shards.__getitem__, bundle.constitution, overriding, len(bundle.shards))
-    selection = Selection(cards, max_shards, within=within, today=DAY)
-    taken, dropped, exhausted = selection.choose(rows, scores, scores)
+    selection = Selection(cards, Question("", IntentMatch("general", 1.0), ALL_RISKS, within, max_shards, None, DAY))
+    taken, chosen, dropped, exhausted = selection.choose(hits)
     for _ in range(32):  # by now all shards have been compared, which changes nothing
-        assert selection.choose(rows, scores, scores) == (taken, dropped, exhausted)
-    assert cards.rivals() is not None
+        assert selection.choose(hits) == (taken, chosen, dropped, exhausted)
+    assert cards.compared
     assert [one.score for one in taken] == sorted((one.score for one in taken), reverse=True)
-    return [one.card.rule.id for one in taken], {one.id: one for one in dropped}, exhausted
+    assert [one.row for one in taken] == [one.row for one in chosen]
+    return [one.rule.id for one in chosen], {one.id: one for one in dropped}, exhausted
 
 
 def test_rules_that_agree_all_stay() -> None:

@@ -6,26 +6,23 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tests.guidance.made_rules import bundle_of, rule
 from tipstaff.errors import ConfigError
 from tipstaff.globs import scope_applies
 from tipstaff.guidance.embeddings.hash_embedding import HashEmbedding
 from tipstaff.guidance.retrieval import shard_index
+from tipstaff.guidance.retrieval.fused_index import intent_mask, search_blob
 from tipstaff.guidance.retrieval.masks import MAX_MASKS
 from tipstaff.guidance.retrieval.shard_index import (
-    INT8_FROM_ROWS,
     ShardIndex,
     current_day,
     index_of_bundle,
     index_of_store,
     iso_day,
-    mask_of,
 )
 from tipstaff.guidance.retrieval.vectors import shard_rows, unit_rows
-from tipstaff.model import INTENT_BITS, INTENTS, RISK_CLASSES, GuidanceRule
+from tipstaff.model import INTENT_BITS, GuidanceRule
 from tipstaff.store.shards import ShardStore, open_store, write_store
 
 DAY = "2026-06-15"
@@ -43,21 +40,21 @@ def stored(rules: list[GuidanceRule], folder: Path) -> ShardStore:
         memoryview(embedding.embed_rows([shard.compact_text for shard in bundle.shards])).cast("f"),
         embedding_identity=embedding.identity,
         dims=16,
-        fingerprint=b"",
+        search=search_blob(bundle.shards, embedding),
     )
     return open_store(folder / "store")
 
 
 def kept(index: ShardIndex, repo_scope: str | None = None, today: str = DAY) -> list[int]:
-    mask = index.mask(repo_scope, today)
+    mask = index.masks.mask(repo_scope, today)
     return list(range(index.n_shards)) if mask is None else [row for row, bit in enumerate(mask) if bit]
 
 
 def test_without_a_scope_and_dates_no_mask_is_needed() -> None:
     index = index_of([rule("A", "one"), rule("B", "two", scope="src/**")])
-    assert index.mask(None, DAY) is None
-    assert index.mask("", DAY) is None
-    assert index.mask("src/a.py", DAY) is None
+    assert index.masks.mask(None, DAY) is None
+    assert index.masks.mask("", DAY) is None
+    assert index.masks.mask("src/a.py", DAY) is None
 
 
 def test_scopes_are_a_hard_filter() -> None:
@@ -105,8 +102,8 @@ def test_any_number_of_distinct_scopes(distinct: int, tmp_path: Path) -> None:
 
 def test_masks_are_remembered_and_the_memory_is_bounded() -> None:
     index = index_of([rule("A", "one"), rule("B", "two", scope="src/**")])
-    first = index.mask("web/a", DAY)
-    assert index.mask("web/a", "2030-01-01") is first
+    first = index.masks.mask("web/a", DAY)
+    assert index.masks.mask("web/a", "2030-01-01") is first
     for number in range(500):
         assert kept(index, f"web/{number}") == [0]
     assert len(index.masks.known) <= MAX_MASKS
@@ -123,47 +120,6 @@ def test_rules_that_replace_others_are_known(from_store: bool, tmp_path: Path) -
     with stored(rules, tmp_path) as store:
         index = index_of_store(store) if from_store else index_of(rules)
         assert index.overriding == {"A": [1, 3]}
-
-
-@st.composite
-def scored_shards(draw: st.DrawFn) -> tuple[list[GuidanceRule], dict[str, Any], str]:
-    count = draw(st.integers(INT8_FROM_ROWS, INT8_FROM_ROWS + 40))
-    words = draw(st.integers(1, 50))
-    shift = draw(st.integers(0, 10))
-    rules = [
-        rule(
-            f"R{i}",
-            f"word {(i * 7 + shift) % words}",
-            risk_class=RISK_CLASSES[(i * 3 + shift) % 5],
-            intents=(INTENTS[(i + shift) % len(INTENTS)],),
-        )
-        for i in range(count)
-    ]
-    options = {
-        "intent_bit": INTENT_BITS[draw(st.sampled_from(INTENTS))],
-        "risk_filter": draw(st.integers(1, 31)),
-        "boosts": draw(st.sampled_from([(0.15, 0.10, 0.05), (0.0, 0.0, 0.0), (1.0, 0.5, 0.25)])),
-        "k": draw(st.sampled_from([1, 5, 13, count, count + 5])),
-    }
-    return rules, options, draw(st.sampled_from(["word 3", "fix", ""]))
-
-
-@given(scored_shards(), st.booleans())
-def test_int8_rows_choose_what_float32_rows_do(
-    made: tuple[list[GuidanceRule], dict[str, Any], str], masked: bool
-) -> None:
-    rules, options, task = made
-    index = index_of(rules)
-    assert index._int8 is not None
-    mask = bytes(i % 3 != 0 for i in range(len(rules))) if masked else None
-    query = HashEmbedding(16).embed(task)
-    small = [list(column) for column in index.best(query, mask, **options)]
-    index._int8 = None
-    assert [list(column) for column in index.best(query, mask, **options)] == small
-
-
-def test_few_shards_are_scored_in_float32() -> None:
-    assert index_of([rule(f"R{i}", "same") for i in range(INT8_FROM_ROWS - 1)])._int8 is None
 
 
 def test_an_unknown_risk_class_is_named() -> None:
@@ -202,8 +158,8 @@ def test_what_a_derived_embedding_says_counts() -> None:
 
 
 def test_intents_that_nobody_knows_count_for_nothing() -> None:
-    assert mask_of(("bug-fix", "gardening", "docs")) == INTENT_BITS["bug-fix"] | INTENT_BITS["docs"]
-    assert mask_of(()) == 0
+    assert intent_mask(("bug-fix", "gardening", "docs")) == INTENT_BITS["bug-fix"] | INTENT_BITS["docs"]
+    assert intent_mask(()) == 0
 
 
 def test_today_is_the_day_in_greenwich(monkeypatch: pytest.MonkeyPatch) -> None:

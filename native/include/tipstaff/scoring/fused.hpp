@@ -16,7 +16,8 @@ namespace tipstaff {
 
 inline constexpr int kFloorNumbers = 8;
 
-// Little-endian; sections follow one another at multiples of 64 bytes, in the order of FusedIndex.
+// Little-endian; sections follow one another at multiples of 64 bytes, in the order of FusedIndex. Without dimensions, who asks
+// brings the meanings.
 struct FusedHead {
   char magic[8];
   std::uint64_t file_bytes;
@@ -51,7 +52,7 @@ static inline bool open_fused(ByteView file, FusedIndex* index) noexcept {
   std::memcpy(&index->head, file.data, sizeof(FusedHead));
   const FusedHead& head = index->head;
   if (std::memcmp(head.magic, "TSFUSED2", 8) != 0 || head.file_bytes != static_cast<std::uint64_t>(file.size) ||
-      head.dimensions == 0 || head.dimensions % 16 != 0 || head.dimensions > max_wordpiece_dimensions ||
+      head.dimensions % 16 != 0 || head.dimensions > max_wordpiece_dimensions ||
       head.n_fields > kMostFields || (head.n_signs != 0 && head.n_signs != head.n))
     return false;
   const std::uint64_t n = head.n, d = head.dimensions, terms = head.n_terms, signs = head.n_signs;

@@ -1,9 +1,9 @@
 // Meaning, words and priors fused: the best rules for a task.
 //
-//   score = row . query + 0.3 B / max(3, highest B) + prior + bonus
+//   score = meaning + 0.3 B / max(3, highest B) + prior + bonus
 //
-// Rows and query are int8, so a score has the same bits on every machine; B is a BM25F whose contributions are in the
-// postings. Of very many rules only those are scored whose estimates by the signs of their rows (signs.hpp), words, prior
+// The meaning is given, or row . query, both int8, so that a score has the same bits on every machine; B is a BM25F whose
+// contributions are in the postings. Of very many rules only those are scored whose estimates by the signs of their rows (signs.hpp), words, prior
 // and bonus included, are the best.
 #ifndef TIPSTAFF_SCORING_FUSED_FIND_HPP
 #define TIPSTAFF_SCORING_FUSED_FIND_HPP
@@ -13,7 +13,6 @@
 #include <limits>
 
 #include "tipstaff/scoring/fused.hpp"
-#include "tipstaff/scoring/score.hpp"
 #include "tipstaff/scoring/signs.hpp"
 #include "tipstaff/scoring/topk.hpp"
 
@@ -21,8 +20,9 @@ namespace tipstaff {
 
 // What is added to the scores of some rules.
 struct FusedExtras {
-  const unsigned char* mask;   // bytes, the rules that may be given; null for all
-  const unsigned char* bonus;  // float32[n]; null for none
+  const unsigned char* mask;      // bytes, the rules that may be given; null for all
+  const unsigned char* meanings;  // float32[n], in place of the products of the rows; null for none
+  const unsigned char* bonus;     // float32[n]; null for none
   std::uint32_t intents;       // of the task, as bits
   float intent_boost;          // for a rule that shares one
 };
@@ -91,7 +91,7 @@ class FusedWords {
     if (start == 0) {
       for (int t = 0; t < n_terms_; ++t) scratch_.terms[t].at = scratch_.terms[t].first;
     }
-    const auto whole = static_cast<std::size_t>(round_up(count, sign_block));
+    const auto whole = static_cast<std::size_t>((count + sign_block - 1) / sign_block * sign_block);
     std::memset(scratch_.words, 0, whole * 4);
     std::memset(scratch_.shares, 0, whole * 4);
     for (int t = 0; t < n_terms_; ++t) {
@@ -259,9 +259,13 @@ static inline float score_all(const FusedIndex& index, const FusedQuery& query, 
   each([&](std::int64_t start, std::int64_t count, const float* words, const float*) noexcept {
     std::int32_t products[sign_block] = {};
     float meanings[sign_block], scores[sign_block];
-    int8_dots<S>(index.rows + start * d, count, d, query.codes, products);
-    copy_floats(index.scales + start * 4, count, meanings);
-    for (int i = 0; i < sign_block; ++i) meanings[i] = meanings[i] * query.scale * static_cast<float>(products[i]);
+    if (extras.meanings != nullptr) {
+      copy_floats(extras.meanings + start * 4, count, meanings);
+    } else {
+      int8_dots<S>(index.rows + start * d, count, d, query.codes, products);
+      copy_floats(index.scales + start * 4, count, meanings);
+      for (int i = 0; i < sign_block; ++i) meanings[i] = meanings[i] * query.scale * static_cast<float>(products[i]);
+    }
     for (std::int64_t i = 0; i < count; ++i) {
       const bool allowed = extras.mask == nullptr || extras.mask[start + i] != 0;
       nearest = allowed && meanings[i] > nearest ? meanings[i] : nearest;

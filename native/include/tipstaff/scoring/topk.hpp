@@ -7,6 +7,14 @@
 
 namespace tipstaff {
 
+// The caller's arrays, k entries.
+struct Best {
+  std::int64_t k;
+  std::int32_t* rows;
+  float* scores;
+  float* cosines;
+};
+
 // A binary heap with the worst kept entry at its root, lying in the caller's output arrays.
 // O(log k) per kept entry. `S` only keeps instantiations of different instruction sets apart.
 template <class S>

@@ -33,8 +33,7 @@ if TYPE_CHECKING:
 @click.option(
     "--max-shards",
     type=click.IntRange(min=0),
-    default=5,
-    help="Maximum number of rules; by default as many as fit into --max-tokens.",
+    help="Maximum number of rules; by default as many as fit into --max-tokens, at most 40.",
 )
 @click.option(
     "--max-tokens",
@@ -44,7 +43,9 @@ if TYPE_CHECKING:
     help="Maximum number of tokens of all rules together.",
 )
 @click.option(
-    "--why", is_flag=True, help="Show the words that raised each rule, its boosts, and the rules that it outranked."
+    "--why",
+    is_flag=True,
+    help="Show what each score is made of, the words that raised it, and the rules that it outranked.",
 )
 @embedding_option
 def command(
@@ -55,7 +56,7 @@ def command(
     intent: str | None,
     risk: tuple[str, ...],
     scope: str | None,
-    max_shards: int,
+    max_shards: int | None,
     max_tokens: int,
     why: bool,
     embedding: str,
@@ -126,7 +127,7 @@ def _lines(result: RetrievalResult, paint: Painter, whys: Sequence[Why], within:
 
 
 def _why(why: Why) -> list[str]:
-    lines = [f"cosine {why.cosine:.2f} + boosts {why.boosts:.2f} = {why.score:.2f}"]
+    lines = [f"{' + '.join(f'{name} {value:.3f}' for name, value in why.parts.items())} = {why.score:.3f}"]
     towards = [f"{plain(one.word)} {one.pull:+.2f}" for one in why.pulls if one.pull > 0][:6]
     away = [f"{plain(one.word)} {one.pull:+.2f}" for one in reversed(why.pulls) if one.pull < 0][:3]
     if towards:

@@ -2,5 +2,5 @@
 
 Read `compiler` (the whole) and `compiler_config`, then `rule_maker` and `identity` (one rule), `merging` and
 `precedence` (rules of several files), `conflicts` (duplicates and contradictions), `constitution` (what is always
-loaded), `shard_text` (what the model reads of the others), `tenants` (many bundles).
+loaded), `shard_text` (what the model reads of the others).
 """

@@ -8,7 +8,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, runtime_checkable
 
 from tipstaff.errors import ConfigError
 from tipstaff.kernels import hash_embed, hash_embed_batch, hash_embed_into
@@ -63,6 +63,8 @@ class HashEmbedding:
     """
 
     __slots__ = ("dimensions",)
+    cosine_alone: ClassVar[bool] = True
+    """Retrieval by it is that of ADR-G002: the cosine and the boosts, and nothing else."""
 
     def __init__(self, dimensions: int = 384) -> None:
         if not isinstance(dimensions, int) or not 1 <= dimensions <= MAX_DIMENSIONS:  # pyright: ignore[reportUnnecessaryIsInstance]

@@ -19,11 +19,11 @@ from tipstaff.errors import ConfigError
 from tipstaff.guidance.embeddings.static_embedding import StaticEmbedding
 from tipstaff.guidance.hook.scopes import write_scopes
 from tipstaff.guidance.intents.classify import LEXICON
-from tipstaff.guidance.retrieval.fused import LEAST_SHARE
+from tipstaff.guidance.retrieval.fused_index import intent_mask, search_blob
 from tipstaff.guidance.retrieval.prompt_budget import PROMPT_TOKENS
 from tipstaff.guidance.retrieval.query_lexicon import query_lexicon
-from tipstaff.guidance.retrieval.selection import Cards
-from tipstaff.guidance.retrieval.shard_index import mask_of, search_blob
+from tipstaff.guidance.retrieval.search import LEAST_SHARE
+from tipstaff.guidance.retrieval.shard_profiles import Cards
 from tipstaff.guidance.retrieval.vectors import boosts_of, path_boost_of
 from tipstaff.model import EVERYWHERE, PolicyBundle
 from tipstaff.store.replacing import replaced_file
@@ -33,9 +33,8 @@ MAGIC: Final = b"TIPSGUID"
 VERSION: Final = 5
 _HEAD: Final = struct.Struct("<8sII QQ II dd fffI" + "II" * 12 + "QQ")
 _RULE: Final = struct.Struct("<IIIIIIIiIIIIIIII")
-_LAW, _CRITICAL, _HIGH, _CONSTITUTION, _HIDDEN = (1 << bit for bit in range(5))
-"""Flags of rules: contradicts the constitution; risk classes; belongs to the constitution, which has no room for it; is
-one tenant's own."""
+_LAW, _CRITICAL, _HIGH, _CONSTITUTION = (1 << bit for bit in range(4))
+"""Flags of rules: contradicts the constitution; risk classes; belongs to the constitution, which has no room for it."""
 _EVERYWHERE: Final = 0xFFFFFFFF
 MAX_RULES: Final = 100_000
 """More than so many shards are not put into an image: the hook would read too long."""
@@ -105,9 +104,9 @@ def hook_image(bundle: PolicyBundle, repository: Path, embedding: StaticEmbeddin
     records = bytearray()
     for row, shard in enumerate(shards):
         rule = shard.rule
-        flags = _LAW if cards.card(row).law is not None else 0
+        flags = _LAW if cards.card(row).against is not None else 0
         flags |= {"critical": _CRITICAL, "high": _HIGH}.get(rule.risk_class, 0)
-        flags |= (_CONSTITUTION if rule.is_constitution else 0) | (_HIDDEN if rule.tenant is not None else 0)
+        flags |= _CONSTITUTION if rule.is_constitution else 0
         first, others = len(conflicts), rivals.get(row, ())
         conflicts.extend(others)
         holds = rule.repo_scopes
@@ -117,7 +116,7 @@ def hook_image(bundle: PolicyBundle, repository: Path, embedding: StaticEmbeddin
         records += _RULE.pack(
             *text(rule.id), *text(_one_line(shard.compact_text)), *text(_one_line(location)), flags, rule.priority,
             _day(rule.active_from), _day(rule.active_until), first, len(others),
-            len(f"- {shard.compact_text}") // 4 + 1, 0, mask_of(rule.intents), scopes_at.get(holds, _EVERYWHERE),
+            len(f"- {shard.compact_text}") // 4 + 1, 0, intent_mask(rule.intents), scopes_at.get(holds, _EVERYWHERE),
         )  # fmt: skip
     sources = b"".join(source_line(repository / name) for name in sorted(bundle.manifest.source_hashes))
     parts = (

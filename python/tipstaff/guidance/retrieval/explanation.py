@@ -1,21 +1,22 @@
-"""Why a rule was retrieved: the words that pulled it, the boosts, and what it beat."""
+"""Why a rule was retrieved: what its score is made of, the words that raised it, and what it beat."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from tipstaff.guidance.retrieval.vectors import shard_rows, task_vector
+from tipstaff.guidance.retrieval.prompt_budget import MOST_BY_TOKENS
 
 if TYPE_CHECKING:
     from tipstaff.guidance.retrieval.retriever import ShardRetriever
+    from tipstaff.guidance.retrieval.search import Hit, Question
     from tipstaff.model import RetrievalResult
 
 _MAX_WORDS: Final = 64
-"""Words of a task that are left out in turn; each costs one more embedding."""
+"""Words of a task that are left out in turn; each costs one more search."""
 _BEATEN: Final = 3
 _LEAST_PULL: Final = 0.005
 _WORD: Final = re.compile(r"\S+")
@@ -30,7 +31,7 @@ class Pull(msgspec.Struct, frozen=True, gc=False):
     word
         As it is in the task.
     pull
-        What the cosine loses without it; below zero for a word that pulled away.
+        What the score loses without it; below zero for a word that pulled away.
     """
 
     word: str
@@ -46,10 +47,11 @@ class Why(msgspec.Struct, frozen=True):
 
     Attributes
     ----------
-    id, score, cosine
+    id, score
         The rule, and how it was judged.
-    boosts
-        What was added to the cosine, in total.
+    parts
+        What the score is the sum of, by name: meaning, words, prior (how the rule is put), intent, risk, scope (it
+        holds a path that the task names), folder (its file is near the file worked on). Those that are 0 are left out.
     pulls
         The words of the task, the strongest first; weak ones are left out.
     beat
@@ -62,8 +64,7 @@ class Why(msgspec.Struct, frozen=True):
 
     id: str
     score: float
-    cosine: float
-    boosts: float
+    parts: dict[str, float]
     pulls: tuple[Pull, ...]
     beat: tuple[tuple[str, float], ...]
     instead_of: tuple[str, ...]
@@ -74,8 +75,7 @@ class Why(msgspec.Struct, frozen=True):
         return {
             "id": self.id,
             "score": round(self.score, 6),
-            "cosine": round(self.cosine, 6),
-            "boosts": round(self.boosts, 6),
+            "parts": {name: round(value, 6) for name, value in self.parts.items()},
             "pulls": [pull.to_dict() for pull in self.pulls],
             "beat": [{"id": rule_id, "score": round(score, 6)} for rule_id, score in self.beat],
             "instead_of": list(self.instead_of),
@@ -95,8 +95,8 @@ def explain_retrieval(
 ) -> tuple[Why, ...]:
     """Return for each rule of a retrieval why it is among them.
 
-    A word's pull is what the cosine loses when the word is left out of the task, so that it holds for any embedding; an
-    embedding without meaning has pulls that mean nothing, and they are left out.
+    A word's pull is what the rule's score loses when the word is left out of the task, so that it holds for any
+    embedding; an embedding without meaning has pulls that mean nothing, and they are left out.
 
     Parameters
     ----------
@@ -112,54 +112,40 @@ def explain_retrieval(
     tuple of Why
         In the order of the rules.
     """
-    wider = retriever.retrieve(
-        task, intent=intent, risk_filter=risk_filter, repo_scope=repo_scope, max_shards=len(found.shards) + _BEATEN,
-        today=today,
-    )  # fmt: skip
+    most = max(MOST_BY_TOKENS, len(found.shards)) + _BEATEN
+    options: dict[str, Any] = {"intent": intent, "risk_filter": risk_filter, "repo_scope": repo_scope, "today": today}
+    wider = retriever.retrieve(task, max_shards=most, **options)
     order = [(one.shard.rule.id, one.similarity) for one in wider.shards]
-    pulls = _pulls(retriever, task, [one.shard for one in found.shards])
-    answers: list[Why] = []
-    for position, one in enumerate(found.shards):
-        rule_id = one.shard.rule.id
-        answers.append(
-            Why(
-                id=rule_id,
-                score=one.similarity,
-                cosine=one.cosine,
-                boosts=one.similarity - min(1.0, max(0.0, one.cosine)),
-                pulls=pulls[position],
-                beat=tuple(other for other in order if other[0] != rule_id and other[1] <= one.similarity)[:_BEATEN],
-                instead_of=tuple(dropped.id for dropped in wider.dropped if dropped.kept == rule_id),
-                reason=one.reason,
-            )
+    question = retriever.question(task, max_shards=most, **options)
+    hits = {retriever.shard(row).rule.id: hit for row, hit in retriever.search.hits(question).items()}
+    shown = [hits[one.shard.rule.id] for one in found.shards]
+    pulls = _pulls(retriever, question, shown)
+    return tuple(
+        Why(
+            id=one.shard.rule.id,
+            score=one.similarity,
+            parts=retriever.search.parts(question, hit),
+            pulls=pulled,
+            beat=tuple(other for other in order if other[0] not in known and other[1] <= one.similarity)[:_BEATEN],
+            instead_of=tuple(dropped.id for dropped in wider.dropped if dropped.kept == one.shard.rule.id),
+            reason=one.reason,
         )
-    return tuple(answers)
+        for one, hit, pulled in zip(found.shards, shown, pulls, strict=True)
+        for known in [{one.shard.rule.id}]
+    )
 
 
-def _pulls(retriever: ShardRetriever, task: str, shards: Sequence[Any]) -> list[tuple[Pull, ...]]:
-    embedding = retriever.embedding
-    if not shards or not retriever.has_meaning:
-        return [()] * len(shards)
-    width = embedding.dimensions
-    rows = memoryview(shard_rows(shards, embedding)).cast("B").cast("f")
-    whole = task_vector(task, embedding)
-    words = list(_WORD.finditer(task))[:_MAX_WORDS]
-    without = [task_vector(task[: word.start()] + task[word.end() :], embedding) for word in words]
-    answers: list[tuple[Pull, ...]] = []
-    for position in range(len(shards)):
-        row = rows[position * width : (position + 1) * width]
-        cosine = _dot(row, whole)
-        pulled = [
-            Pull(word[0].strip(_TRIM) or word[0], cosine - _dot(row, vector))
-            for word, vector in zip(words, without, strict=True)
-        ]
-        answers.append(
-            tuple(
-                sorted((one for one in pulled if abs(one.pull) >= _LEAST_PULL), key=lambda one: (-one.pull, one.word))
-            )
-        )
-    return answers
-
-
-def _dot(left: Any, right: Any) -> float:
-    return float(sum(a * b for a, b in zip(left, right, strict=True)))
+def _pulls(retriever: ShardRetriever, question: Question, hits: list[Hit]) -> list[tuple[Pull, ...]]:
+    if not hits or not retriever.has_meaning:
+        return [()] * len(hits)
+    pulled: list[list[Pull]] = [[] for _ in hits]
+    task = question.task
+    for word in list(_WORD.finditer(task))[:_MAX_WORDS]:
+        rest = question._replace(task=task[: word.start()] + task[word.end() :])
+        without = retriever.search.hits(rest)
+        for one, hit in zip(pulled, hits, strict=True):
+            one.append(Pull(word[0].strip(_TRIM) or word[0], hit.score - without[hit.row].score))
+    return [
+        tuple(sorted((one for one in all_ if abs(one.pull) >= _LEAST_PULL), key=lambda one: (-one.pull, one.word)))
+        for all_ in pulled
+    ]

@@ -1,9 +1,10 @@
 """The index of rules by meaning, words and priors: what `tipstaff.kernels.FusedSearch` reads.
 
-For each rule one row: the vector of its words, labels and headings, and, weighing `SECTION`, that of its section. The
-words of text, headings, labels and path are in postings with what they contribute to a BM25F; modals, information and
-length in a prior; of very many rules there are the signs of their rows, by which the search chooses. Everything that
-does not depend on the task is computed here, once.
+For each rule one row: the vector of its words, labels and headings, and, weighing `SECTION`, that of its section; of an
+embedding other than `StaticEmbedding` there are no rows here, and whoever searches brings the cosines. The words of
+text, headings, labels and path are in postings with what they contribute to a BM25F; modals, information and length in
+a prior; of very many rules there are the signs of their rows, by which the search chooses. Everything that does not
+depend on the task is computed here, once.
 
 Source: docs/embedding-model-card.md has the figures and what each part is worth.
 """
@@ -18,14 +19,16 @@ from math import log, sqrt
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tipstaff.budgets import SIGNS_FROM_SHARDS
-from tipstaff.guidance.retrieval.filters import intent_mask
+from tipstaff.guidance.embeddings.static_embedding import StaticEmbedding
 from tipstaff.guidance.retrieval.query_lexicon import query_lexicon, translations
 from tipstaff.guidance.retrieval.task_vocabulary import FIELDS, has_modal
+from tipstaff.guidance.retrieval.vectors import with_words
 from tipstaff.kernels import query_terms, query_words, sign_rows
 from tipstaff.kernels.formats.fused import ALIGNMENT, HEAD, MAGIC
+from tipstaff.model import INTENT_BITS
 
 if TYPE_CHECKING:
-    from tipstaff.guidance.embeddings.static_embedding import StaticEmbedding
+    from tipstaff.guidance.embeddings.hash_embedding import Embedding
     from tipstaff.model import RuleShard
 
 SECTION: Final = 0.8
@@ -102,13 +105,26 @@ def rule_text(shard: RuleShard) -> RuleText:
         labels,
         headings,
         rule.path,
-        (rule.tenant, rule.path, *headings),
+        (rule.path, *headings),
         rule.kind == "rule",
         intent_mask(rule.intents),
     )
 
 
-def fused_index(rules: Sequence[RuleText], embedding: StaticEmbedding) -> bytes:
+def intent_mask(intents: Iterable[str]) -> int:
+    """Return intents as a bit mask; unknown names count for nothing."""
+    mask = 0
+    for intent in intents:
+        mask |= INTENT_BITS.get(intent, 0)
+    return mask
+
+
+def search_blob(shards: Sequence[RuleShard], embedding: Embedding) -> bytes:
+    """Return the index of shards for retrieval by an embedding."""
+    return fused_index([rule_text(shard) for shard in shards], embedding)
+
+
+def fused_index(rules: Sequence[RuleText], embedding: Embedding) -> bytes:
     """Return the index of rules, in their order.
 
     Parameters
@@ -116,12 +132,19 @@ def fused_index(rules: Sequence[RuleText], embedding: StaticEmbedding) -> bytes:
     rules
         Any number.
     embedding
-        Whose table the rows are made of.
+        `StaticEmbedding` makes the rows; any other one says only whether words and priors count.
     """
     import numpy as np
 
-    n, d = len(rules), embedding.dimensions
-    rows, scales = _rows(rules, embedding)
+    n = len(rules)
+    static = embedding if type(embedding) is StaticEmbedding else None
+    d = 0 if static is None else static.dimensions
+    if not with_words(embedding):
+        rules = [RuleText("", "", intents=rule.intents) for rule in rules]
+    rows, scales = (
+        (np.zeros((n, 0), dtype=np.int8), np.zeros(n, dtype="<f4")) if static is None else _rows(rules, static)
+    )
+    table = StaticEmbedding() if static is None else static  # which tells how much a word says
     priors = np.array(
         [
             (MODAL_PRIOR if has_modal(rule.text) else 0.0)
@@ -131,11 +154,11 @@ def fused_index(rules: Sequence[RuleText], embedding: StaticEmbedding) -> bytes:
         ],
         dtype="<f4",
     )
-    postings = _postings(rules, embedding)
+    postings = _postings(rules, table)
     field_terms = [sorted(set(query_terms(query_lexicon(), words))) for _, words in FIELDS]
     field_starts = np.zeros(len(FIELDS) + 1, dtype="<u4")
     field_starts[1:] = np.cumsum([len(found) for found in field_terms])
-    fields = embedding.embed_batch([words for _, words in FIELDS])
+    fields = table.embed_batch([words for _, words in FIELDS])[:, :d]
     parts: tuple[Any, ...] = (
         rows,
         scales,
@@ -146,15 +169,11 @@ def fused_index(rules: Sequence[RuleText], embedding: StaticEmbedding) -> bytes:
         field_starts,
         np.array([term for found in field_terms for term in found], dtype="<u8"),
     )
-    n_signs = n if n >= SIGNS_FROM_SHARDS else 0
-    signs: tuple[Any, ...] = sign_rows(rows, scales, d) if n_signs else (b"", b"", b"")
     counts = (n, d, len(postings.terms), len(postings.rows), len(FIELDS), int(field_starts[-1]))
-    return _packed(
-        (*parts, *(memoryview(part) for part in signs)),
-        counts,
-        (sqrt(2.0 * log(max(n, 3))), log(1.0 + 2.0 * n)),
-        n_signs,
-    )
+    n_signs = n if d and n >= SIGNS_FROM_SHARDS else 0
+    signs: tuple[Any, ...] = sign_rows(memoryview(rows), memoryview(scales), d) if n_signs else (b"", b"", b"")
+    parts = (*parts, *(memoryview(part) for part in signs))
+    return _packed(parts, counts, (sqrt(2.0 * log(max(n, 3))), log(1.0 + 2.0 * n)), n_signs)
 
 
 def translated(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Which shards hold where somebody works, on a day, and for whom."""
+"""Which shards hold where somebody works, and on a day."""
 
 from __future__ import annotations
 
@@ -25,8 +25,6 @@ class ShardMasks:
         For each shard the place of its scopes among the distinct ones.
     dated
         Numbers of the shards that have dates.
-    tenant_codes, tenant_values
-        For each shard the place of its tenant among the distinct ones; None is everybody's.
 
     Attributes
     ----------
@@ -44,22 +42,17 @@ class ShardMasks:
         scope_codes: Any,
         scope_values: tuple[tuple[str, ...], ...],
         dated: tuple[int, ...],
-        tenant_codes: Any,
-        tenant_values: tuple[str | None, ...],
     ) -> None:
         self._n_shards = n_shards
         self._shard = shard
         self._scope_codes = scope_codes
         self._scope_values = scope_values
         self._dated = dated
-        self._tenant_codes = tenant_codes
-        self._tenant_numbers = {tenant: number for number, tenant in enumerate(tenant_values)}
-        self._has_tenants = any(tenant is not None for tenant in tenant_values)
         self.has_scopes = any(EVERYWHERE not in scopes for scopes in scope_values)
-        self.known: dict[tuple[str | None, str, str | None], tuple[bytes | None]] = {}
+        self.known: dict[tuple[str | None, str], tuple[bytes | None]] = {}
         self._holds: dict[str, tuple[bytes | None]] = {}
 
-    def mask(self, repo_scope: str | None, today: str, tenant: str | None = None) -> bytes | None:
+    def mask(self, repo_scope: str | None, today: str) -> bytes | None:
         """Return which shards a task may be given, uint8 (n_shards,), None for all.
 
         Parameters
@@ -68,12 +61,10 @@ class ShardMasks:
             Path or glob that the caller works on, a folder with a slash at its end, None for anywhere.
         today
             ISO date against which the rules' dates are held.
-        tenant
-            Who asks: sees its own shards and the common ones; None sees the common ones.
         """
-        if not repo_scope and not self._dated and not self._has_tenants:
+        if not repo_scope and not self._dated:
             return None
-        key = (repo_scope or None, today if self._dated else "", tenant if tenant in self._tenant_numbers else None)
+        key = (repo_scope or None, today if self._dated else "")
         known = self.known.get(key)  # one look only: another thread may empty the table
         if known is not None:
             return known[0]
@@ -84,11 +75,6 @@ class ShardMasks:
             applies = bytes(scope_applies(scopes, within) for scopes in self._scope_values)
             if 0 in applies:
                 mask = bytearray(_spread(self._scope_codes, applies))
-        if self._has_tenants:
-            tenants = self._tenant_numbers
-            seen = bytes(one is None or one == tenant for one in tenants)
-            visible = _spread(self._tenant_codes, seen)
-            mask = bytearray(visible if mask is None else joined(visible, bytes(mask)))
         for index in self._dated:
             if not in_force(self._shard(index).rule, today):
                 mask = mask if mask is not None else bytearray(b"\1") * self._n_shards

@@ -12,15 +12,17 @@ MOST_SHARDS: Final = 5
 PROMPT_TOKENS: Final = 800
 """What the hook and the command line give for a task (ADR-G001: 200 to 800)."""
 MOST_BY_TOKENS: Final = 40
-"""Shards that are given at most where their tokens are counted."""
+"""The same where as many are wanted as fit."""
 
 
-def most_shards(max_shards: int, max_tokens: int | None) -> int:
-    """Return how many shards may be given at most."""
-    require_whole_number("max_shards", max_shards, 0)
+def most_shards(max_shards: int | None, max_tokens: int | None) -> int:
+    """Return how many shards may be given at most; None is as many as fit."""
     if max_tokens is not None:
         require_whole_number("max_tokens", max_tokens, 0)
-    return MOST_BY_TOKENS if max_tokens is not None and max_shards == MOST_SHARDS else max_shards
+    if max_shards is None:
+        return MOST_BY_TOKENS
+    require_whole_number("max_shards", max_shards, 0)
+    return max_shards
 
 
 def positions_within(lines: Sequence[str], max_tokens: int) -> list[int]:

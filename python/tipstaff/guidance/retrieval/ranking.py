@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from array import array
 from collections.abc import Sequence
 from typing import Final
 
@@ -11,14 +10,13 @@ from tipstaff.errors import require_whole_number
 from tipstaff.guidance.embeddings.hash_embedding import Embedding
 from tipstaff.guidance.embeddings.static_embedding import StaticEmbedding
 from tipstaff.guidance.intents.classify import classify_intent
-from tipstaff.guidance.retrieval.fused_index import RuleText, fused_index
+from tipstaff.guidance.retrieval.fused_index import RuleText, fused_index, intent_mask
 from tipstaff.guidance.retrieval.query_lexicon import query_lexicon
-from tipstaff.guidance.retrieval.shard_index import mask_of
-from tipstaff.guidance.retrieval.vectors import boosts_of, default_embedding, task_vector, text_rows
+from tipstaff.guidance.retrieval.vectors import boosts_of, cosines, default_embedding, text_rows
 from tipstaff.guidance.wording.tokenize import words as split
 from tipstaff.guidance.wording.vocabulary import infer
-from tipstaff.kernels import FusedSearch, score_topk_f32
-from tipstaff.model import INTENT_BITS, RISK_CODES
+from tipstaff.kernels import FusedSearch
+from tipstaff.model import INTENT_BITS
 
 HEADING_SEPARATOR: Final = " > "
 """Between the headings of a path."""
@@ -66,22 +64,19 @@ def rank_texts(
     if not texts or k <= 0:
         return []
     chosen: Embedding = default_embedding() if embedding is None else embedding
-    if type(chosen) is StaticEmbedding:
-        heads = headings if headings is not None else [""] * len(texts)
-        paths = [tuple(head.split(HEADING_SEPARATOR)) if head else () for head in heads]
-        rules = [
-            RuleText(text, text, headings=path[1 if named else 0 :], section=path or None)
-            for text, path in zip(texts, paths, strict=True)
-            for named in [bool(path) and _FILE_NAME.fullmatch(path[0]) is not None]
-        ]
-        search = FusedSearch(fused_index(rules, chosen), query_lexicon(), chosen.table)
+    static = chosen if type(chosen) is StaticEmbedding else None
+    heads = headings if headings is not None else [""] * len(texts)
+    paths = [tuple(head.split(HEADING_SEPARATOR)) if head else () for head in heads]
+    intents = [0] * len(texts) if static is not None else [intent_mask(infer(split(text))[0]) for text in texts]
+    rules = [
+        RuleText(text, text, headings=path[1 if named else 0 :], section=path or None, intents=bits)
+        for text, path, bits in zip(texts, paths, intents, strict=True)
+        for named in [bool(path) and _FILE_NAME.fullmatch(path[0]) is not None]
+    ]
+    search = FusedSearch(fused_index(rules, chosen), query_lexicon(), None if static is None else static.table)
+    if static is not None:
         return search.find(task, k=k)[0]
-    rows = text_rows(texts, chosen, headings)
-    intents = array("H", (mask_of(infer(split(text))[0]) for text in texts))
-    risks = bytes([RISK_CODES["medium"]]) * len(texts)
-    query = task_vector(task, chosen)
-    bit = INTENT_BITS[classify_intent(task).intent]
-    indices, _, _ = score_topk_f32(
-        rows, query, intents, risks, query_intents=bit, boosts=boosts_of(chosen), k=min(k, len(texts))
-    )
-    return list(indices)
+    return search.find(
+        task, meanings=cosines(text_rows(texts, chosen, headings), task, chosen),
+        query_intents=INTENT_BITS[classify_intent(task).intent], intent_boost=boosts_of(chosen)[0], k=k,
+    )[0]  # fmt: skip

@@ -7,19 +7,19 @@ from functools import cache
 from typing import Final
 
 from tipstaff.globs import scope_applies
+from tipstaff.guidance.retrieval.search import Hit, Question
 from tipstaff.guidance.retrieval.shard_profiles import Card
 from tipstaff.guidance.wording.claims import task_words
 from tipstaff.guidance.wording.rule_lexicon import lexicon
 from tipstaff.kernels import TopicWords
 from tipstaff.kernels.formats import roles
-from tipstaff.model import RetrievedShard
 
 _MOST_WORDS: Final = 4
-_MEANINGS: Final = tuple(f"meaning {percent / 100:.2f}" for percent in range(102))
+_MOST_MEANING: Final = 2.0
 
 
 class Reasons:
-    """Makes answers of the shards that were chosen.
+    """Says why shards were chosen.
 
     Parameters
     ----------
@@ -41,63 +41,49 @@ class Reasons:
             if boost
         }
 
-    def retrieved(
-        self,
-        cards: Sequence[Card],
-        scores: Sequence[float],
-        cosines: Sequence[float],
-        *,
-        task: str,
-        intent: str,
-        repo_scope: str | None,
-        paths: tuple[str, ...],
-        often: bool,
-    ) -> tuple[RetrievedShard, ...]:
-        """Return shards with their scores and why they were chosen for a task.
+    def of(
+        self, question: Question, hits: Sequence[Hit], cards: Sequence[Card], paths: tuple[str, ...], *, often: bool
+    ) -> list[str]:
+        """Return why each hit was chosen.
 
         Parameters
         ----------
-        cards
-            Of the shards that were chosen.
-        scores, cosines
-            Of each, or of more shards after them.
-        task, intent, repo_scope, places
-            What was asked: the places are those that the task names.
+        question
+            What was asked.
+        hits, cards
+            What was chosen.
+        paths
+            That the task names.
         often
             Whether so much is asked that it pays to compile the lexicon of the words.
         """
+        intent, task = question.match.intent, question.task
         shown: list[str] = []
         for card in cards:
             boosted = card.boosted.get(intent)
             shown.append(self._boosted(card, intent) if boosted is None else boosted)
-        cosines = list(cosines[: len(cards)])
+        meanings = [min(_MOST_MEANING, max(0.0, hit.meaning)) for hit in hits]
         reasons = None
         if often and self._has_meaning:
-            reasons = _topic_words().reasons(task, [card.topic_hashes for card in cards], cosines, shown, _MOST_WORDS)
+            reasons = _topic_words().reasons(task, [card.topic_hashes for card in cards], meanings, shown, _MOST_WORDS)
         if reasons is None:
-            reasons = self._in_words(cards, cosines, shown, task)
-        if repo_scope or paths:
+            words = task_words(task).items()
             reasons = [
-                reason + self._placed(card, repo_scope, paths) if card.scope else reason
+                (f"meaning {int(meaning * 100 + 0.5) / 100:.2f}" if self._has_meaning else "")
+                + more
+                + _shared([word for stem, word in words if stem in card.topic])
+                for card, meaning, more in zip(cards, meanings, shown, strict=True)
+            ]
+        if question.scope or paths:
+            reasons = [
+                reason + self._placed(card, question.scope, paths) if card.scope else reason
                 for card, reason in zip(cards, reasons, strict=True)
             ]
         if not self._has_meaning:
             reasons = [
-                reason[2:] or f"nearest by hash ({cosine:.2f}), which carries no meaning; no word in common"
-                for cosine, reason in zip(cosines, reasons, strict=True)
+                reason[2:] or f"nearest by hash ({meaning:.2f}), which carries no meaning; no word in common"
+                for meaning, reason in zip(meanings, reasons, strict=True)
             ]
-        return tuple(map(RetrievedShard, [card.shard for card in cards], scores, reasons, cosines))
-
-    def _in_words(self, cards: Sequence[Card], cosines: Sequence[float], shown: Sequence[str], task: str) -> list[str]:
-        """Return what the kernel says, for any task; without the meaning where there is none."""
-        words = task_words(task).items()
-        reasons: list[str] = []
-        for card, cosine, more in zip(cards, cosines, shown, strict=True):
-            reason = _MEANINGS[int(cosine * 100 + 0.5)] + more if self._has_meaning else more
-            topic = card.topic
-            if shared := [word for stem, word in words if stem in topic]:
-                reason += "; shares '" + "', '".join(shared[:_MOST_WORDS]) + "'"
-            reasons.append(reason)
         return reasons
 
     def _boosted(self, card: Card, intent: str) -> str:
@@ -114,6 +100,10 @@ class Reasons:
             return f"; {card.scope}"
         path = next((one for one in paths if scope_applies(card.rule.repo_scopes, one)), None)
         return "" if path is None else f"; {card.scope}, where {path} is (+{self._path_boost:.2f})"
+
+
+def _shared(words: Sequence[str]) -> str:
+    return "; shares '" + "', '".join(words[:_MOST_WORDS]) + "'" if words else ""
 
 
 @cache

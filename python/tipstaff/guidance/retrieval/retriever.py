@@ -1,13 +1,12 @@
 """Retrieval: which rules matter for a task.
 
-With `StaticEmbedding` meaning, words and what is known of a rule decide (`tipstaff.guidance.retrieval.fused`), and a
-task that no rule is about gets none, unless a file is named. With any other embedding
+Meaning, words and what is known of a rule decide (`tipstaff.guidance.retrieval.search`), and with `StaticEmbedding` a
+task that no rule is about gets none, unless a file is named. Risk class, the caller's scope and dates are hard filters;
+ties keep the order of the shards. Of two rules that contradict each other the one of higher priority stays, and the
+constitution always does.
 
-score = cosine clamped to [0, 1] + a boost if the rule is about the task's intent + one for a critical or a high risk +
-one if its scope holds a place that the task names. The boosts belong to the embedding: 0.15, 0.10 and 0.05 with
-`HashEmbedding`, which knows no places. Risk class, the caller's scope and dates are hard filters; ties keep the order
-of the shards. Of two rules that contradict each other the one of higher priority stays, and the constitution always
-does.
+`HashEmbedding`, whose vectors have no meaning, is the reproducible baseline: its score is the cosine clamped to [0, 1]
++ 0.15 if the intents match + 0.10 for a critical or 0.05 for a high risk, and nothing else.
 
 Source: ADR-G002 and ADR-G003.
 """
@@ -19,16 +18,16 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from tipstaff.errors import ConfigError, StoreEmbeddingError, require_whole_number
+from tipstaff.globs import matches_any
+from tipstaff.guidance.compiling.compiler import in_force
+from tipstaff.guidance.compiling.constitution import rule_line, short_hash
 from tipstaff.guidance.embeddings.hash_embedding import Embedding, HashEmbedding
 from tipstaff.guidance.intents.classify import classify_intent
-from tipstaff.guidance.retrieval.filters import ALL_RISKS, given_intent, risk_bits
-from tipstaff.guidance.retrieval.fused import FusedShards
-from tipstaff.guidance.retrieval.nested_rules import constitution_at, text_at
 from tipstaff.guidance.retrieval.prompt_budget import MOST_SHARDS, most_shards, positions_within
 from tipstaff.guidance.retrieval.ranking import rank_texts
 from tipstaff.guidance.retrieval.reasons import Reasons
-from tipstaff.guidance.retrieval.search import Asked, Best, ShardSearch
-from tipstaff.guidance.retrieval.selection import Selection, Taken
+from tipstaff.guidance.retrieval.search import Hit, Question, ShardSearch, given_intent, risk_bits
+from tipstaff.guidance.retrieval.selection import Selection
 from tipstaff.guidance.retrieval.shard_index import (
     ShardIndex,
     current_day,
@@ -36,22 +35,13 @@ from tipstaff.guidance.retrieval.shard_index import (
     index_of_store,
     iso_day,
 )
-from tipstaff.guidance.retrieval.tenant_views import View, Views
-from tipstaff.guidance.retrieval.vectors import (
-    boosts_of,
-    default_embedding,
-    path_boost_of,
-)
-from tipstaff.model import (
-    DroppedShard,
-    IntentMatch,
-    PolicyBundle,
-    RetrievalResult,
-    RetrievedShard,
-)
+from tipstaff.guidance.retrieval.shard_profiles import Card, Cards
+from tipstaff.guidance.retrieval.vectors import boosts_of, default_embedding
+from tipstaff.model import DroppedShard, GuidanceRule, PolicyBundle, RetrievalResult, RetrievedShard, RuleShard
 from tipstaff.processors import usable_processors
 from tipstaff.store.shards import ShardStore
 
+SECTION: Final = "## Task-Specific Rules"
 _SLACK: Final = 8
 """Candidates beyond those asked for, in case contradictions drop some."""
 _BATCH_PER_THREAD: Final = 16
@@ -106,11 +96,7 @@ class ShardRetriever:
         else:
             self._index = index_of_bundle(bundle, self.embedding)
         self.constitution = self._index.constitution
-        self._views = Views(self._index)
-        self._views.of(None)
-        # An embedding derived from HashEmbedding may do anything; only this one is known.
-        self._hashes = type(self.embedding) is HashEmbedding
-        self._path_boost = path_boost_of(self.embedding)
+        self._cards = Cards(self._index.shard, self.constitution, self._index.overriding, self._index.n_shards)
         self._configure(boosts_of(self.embedding) if boosts is None else boosts, today)
 
     def update_config(self, **changes: Any) -> None:
@@ -142,19 +128,23 @@ class ShardRetriever:
             raise ConfigError(msg)
         self._today = None if today is None else iso_day(today)
         self.boosts = boosts
-        self._fused = self._index.fused(self.embedding, boosts, self._path_boost)
-        self._search = ShardSearch(self._index, self.embedding, boosts)
-        self._reasons = Reasons(boosts, self._path_boost, has_meaning=not self._hashes)
+        self.search = ShardSearch(self._index, self.embedding, boosts)
+        self._reasons = Reasons(boosts, self.search.path_boost, has_meaning=self.has_meaning)
 
     @property
     def has_meaning(self) -> bool:
         """Whether the embedding's cosines are about meaning, or of chance alone."""
-        return not self._hashes
+        # An embedding derived from HashEmbedding may do anything; only this one is known.
+        return type(self.embedding) is not HashEmbedding
 
     @property
     def shard_count(self) -> int:
         """Number of shards that can be retrieved."""
         return self._index.n_shards
+
+    def shard(self, row: int) -> RuleShard:
+        """Return a shard by its number."""
+        return self._index.shard(row)
 
     def retrieve(
         self,
@@ -163,10 +153,9 @@ class ShardRetriever:
         intent: str | None = None,
         risk_filter: str | Iterable[str] | None = None,
         repo_scope: str | None = None,
-        max_shards: int = MOST_SHARDS,
+        max_shards: int | None = MOST_SHARDS,
         max_tokens: int | None = None,
         today: str | None = None,
-        tenant: str | None = None,
     ) -> RetrievalResult:
         """Return the rules for a task.
 
@@ -182,16 +171,13 @@ class ShardRetriever:
             Path (or glob) of what is worked on: rules that do not hold there are left out. With a slash at its end it
             is the folder that somebody is in, and as without one nothing is given where no rule is about the task.
         max_shards
-            At most so many; the constitution comes on top. With `max_tokens` the default gives way to
-            `MOST_BY_TOKENS`.
+            At most so many; the constitution comes on top. None is as many as fit into `max_tokens`, at most
+            `MOST_BY_TOKENS` (40).
         max_tokens
             What the shards' lines may cost together, four characters a token; one that does not fit is passed over.
         today
             ISO date with which the rules' dates are compared; the retriever's where None. The constitution is as it
             was compiled.
-        tenant
-            Who asks, where several share the rules (`join_bundles`): the tenant's rules and the common ones are
-            considered, never those of another. None, or a tenant that is not known, has the common ones.
 
         Raises
         ------
@@ -202,14 +188,29 @@ class ShardRetriever:
             If the task is not a string.
         """
         started = time.perf_counter_ns()
-        if not isinstance(task, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-            msg = f"the task is a {type(task).__name__}; it must be a text"
-            raise TypeError(msg)
-        match = None if intent is None else given_intent(intent)
-        risks = risk_bits(risk_filter) if risk_filter else ALL_RISKS
-        day = self._today or current_day() if today is None else iso_day(today)
-        most = most_shards(max_shards, max_tokens)
-        return self._answer(task, match, risks, repo_scope, most, max_tokens, day, tenant, started)
+        question = self.question(
+            task, intent=intent, risk_filter=risk_filter, repo_scope=repo_scope, max_shards=max_shards,
+            max_tokens=max_tokens, today=today,
+        )  # fmt: skip
+        shards, dropped = self._found(question)
+        nested = self._nested(shards, question)
+        constitution = self.constitution
+        if nested:
+            text = "\n".join((constitution.text.rstrip("\n"), *map(rule_line, nested)))
+            constitution = constitution.replace(rules=(*constitution.rules, *nested), text=text, hash=short_hash(text))
+        head = constitution.text.strip("\n") if nested else constitution.text.rstrip("\n")
+        lines = "\n".join([f"- {one.shard.compact_text}" for one in shards])
+        text = f"{head}\n\n{SECTION}\n\n{lines}" if head else f"{SECTION}\n\n{lines}"
+        return RetrievalResult(
+            constitution=constitution,
+            shards=shards,
+            detected_intent=question.match.intent,
+            contradictions_resolved=len(dropped),
+            policy_text=text if shards else head,
+            latency_ms=(time.perf_counter_ns() - started) / 1e6,
+            confidence=question.match.confidence,
+            dropped=dropped,
+        )
 
     def retrieve_batch(
         self,
@@ -218,10 +219,9 @@ class ShardRetriever:
         intent: str | None = None,
         risk_filter: str | Iterable[str] | None = None,
         repo_scope: str | None = None,
-        max_shards: int = MOST_SHARDS,
+        max_shards: int | None = MOST_SHARDS,
         max_tokens: int | None = None,
         today: str | None = None,
-        tenant: str | None = None,
         threads: int | None = None,
     ) -> list[RetrievalResult]:
         """Return the rules for each of many tasks, as `retrieve` would one by one.
@@ -230,7 +230,7 @@ class ShardRetriever:
         ----------
         tasks
             Any number of texts.
-        intent, risk_filter, repo_scope, max_shards, max_tokens, today, tenant
+        intent, risk_filter, repo_scope, max_shards, max_tokens, today
             As for `retrieve`, for all tasks.
         threads
             How many threads work, at most one per sixteen tasks. Where None, as many as processors if there are many
@@ -246,7 +246,7 @@ class ShardRetriever:
         def one(task: str) -> RetrievalResult:
             return self.retrieve(
                 task, intent=intent, risk_filter=risk_filter, repo_scope=repo_scope, max_shards=max_shards,
-                max_tokens=max_tokens, today=day, tenant=tenant,
+                max_tokens=max_tokens, today=day,
             )  # fmt: skip
 
         if threads is not None:
@@ -263,125 +263,73 @@ class ShardRetriever:
 
     rank = staticmethod(rank_texts)
 
-    # -- inside -----------------------------------------------------------------------------------------------------
-
-    def _answer(
+    def question(
         self,
         task: str,
-        match: IntentMatch | None,
-        risks: int,
-        repo_scope: str | None,
-        max_shards: int,
-        max_tokens: int | None,
-        today: str,
-        tenant: str | None,
-        started: int,
-    ) -> RetrievalResult:
-        index = self._index
-        view = self._views.of(tenant)
-        shards: tuple[RetrievedShard, ...] = ()
-        dropped: tuple[DroppedShard, ...] = ()
-        text = view.head
-        if max_shards > 0 and index.n_shards:
-            mask = index.mask(repo_scope, today, tenant)
-            if self._fused is not None:
-                match = classify_intent(task) if match is None else match
-                shards, dropped = self._by_fusion(
-                    task, match, mask, risks, repo_scope, max_shards, max_tokens, today, view, self._fused
-                )
-                text = text_at(view, shards, repo_scope, today)
-                return RetrievalResult(
-                    constitution=constitution_at(view, shards, repo_scope, today),
-                    shards=shards,
-                    detected_intent=match.intent,
-                    contradictions_resolved=len(dropped),
-                    policy_text=text,
-                    latency_ms=(time.perf_counter_ns() - started) / 1e6,
-                    confidence=match.confidence,
-                    dropped=dropped,
-                )
-            match = classify_intent(task) if match is None else match
-            asked = self._search.asked(task, match, mask, risks)
-            best = self._search.best(asked, min(index.n_shards, max_shards + _SLACK))
-            cards = view.cards.undisputed(best[0][:max_shards])
-            often = cards is not None
-            _, scores, cosines = best
-            if cards is None:
-                selection = Selection(view.cards, max_shards, within=repo_scope or None, today=today)
-                taken, dropped = self._selected(selection, asked, best)
-                cards = [one.card for one in taken]
-                scores, cosines = [one.score for one in taken], [one.cosine for one in taken]
-            if max_tokens is not None:
-                kept = positions_within([card.line for card in cards], max_tokens)
-                cards = [cards[position] for position in kept]
-                scores, cosines = [scores[position] for position in kept], [cosines[position] for position in kept]
-            if cards:
-                shards = self._reasons.retrieved(
-                    cards, scores, cosines, task=task, intent=match.intent, repo_scope=repo_scope,
-                    paths=asked.paths, often=often,
-                )  # fmt: skip
-                text = view.opening + "\n".join([card.line for card in cards])
-        if match is None:
-            match = classify_intent(task)
-        return RetrievalResult(
-            constitution=view.constitution,
-            shards=shards,
-            detected_intent=match.intent,
-            contradictions_resolved=len(dropped),
-            policy_text=text,
-            latency_ms=(time.perf_counter_ns() - started) / 1e6,
-            confidence=match.confidence,
-            dropped=dropped,
+        *,
+        intent: str | None = None,
+        risk_filter: str | Iterable[str] | None = None,
+        repo_scope: str | None = None,
+        max_shards: int | None = MOST_SHARDS,
+        max_tokens: int | None = None,
+        today: str | None = None,
+    ) -> Question:
+        """Return what `retrieve` asks for these arguments; raises as it does."""
+        if not isinstance(task, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            msg = f"the task is a {type(task).__name__}; it must be a text"
+            raise TypeError(msg)
+        return Question(
+            task,
+            classify_intent(task) if intent is None else given_intent(intent),
+            risk_bits(risk_filter),
+            repo_scope or None,
+            most_shards(max_shards, max_tokens),
+            max_tokens,
+            self._today or current_day() if today is None else iso_day(today),
         )
 
-    def _by_fusion(
-        self,
-        task: str,
-        match: IntentMatch,
-        mask: bytes | None,
-        risks: int,
-        repo_scope: str | None,
-        max_shards: int,
-        max_tokens: int | None,
-        today: str,
-        view: View,
-        fused: FusedShards,
-    ) -> tuple[tuple[RetrievedShard, ...], tuple[DroppedShard, ...]]:
-        """Return the shards by meaning, words and priors, and those that contradict one that stays."""
-        n_shards = self._index.n_shards
-        wanted = min(n_shards, max_shards + _SLACK)
-        while True:
-            found = fused.find(task, match.intent, mask, risks, repo_scope, wanted)
-            if not found.relevant or not found.rows:
-                return (), ()
-            dropped: tuple[DroppedShard, ...] = ()
-            scores, cosines = found.scores, found.cosines
-            cards = view.cards.undisputed(found.rows[:max_shards])
-            often = cards is not None
-            if cards is None:
-                selection = Selection(view.cards, max_shards, within=repo_scope or None, today=today)
-                taken, dropped, exhausted = selection.choose(found.rows, scores, cosines)
-                if exhausted and len(found.rows) == wanted < n_shards:
-                    wanted = min(n_shards, wanted * 4)
-                    continue
-                cards = [one.card for one in taken]
-                scores, cosines = [one.score for one in taken], [one.cosine for one in taken]
-            if max_tokens is not None:
-                kept = positions_within([card.line for card in cards], max_tokens)
-                cards = [cards[position] for position in kept]
-                scores, cosines = [scores[position] for position in kept], [cosines[position] for position in kept]
-            shards = self._reasons.retrieved(
-                cards, scores, cosines, task=task, intent=match.intent, repo_scope=repo_scope, paths=found.paths,
-                often=often,
-            )  # fmt: skip
-            return shards, dropped
+    # -- inside -----------------------------------------------------------------------------------------------------
 
-    def _selected(self, selection: Selection, asked: Asked, best: Best) -> tuple[list[Taken], tuple[DroppedShard, ...]]:
-        """Choose among the best shards; more of them are looked for where too few stay."""
-        n_shards, wanted = self._index.n_shards, len(best[0])
+    def _found(self, question: Question) -> tuple[tuple[RetrievedShard, ...], tuple[DroppedShard, ...]]:
+        """Return the shards for a question, and those that contradict one that stays."""
+        n_shards = self._index.n_shards
+        if question.most <= 0 or not n_shards:
+            return (), ()
+        selection = Selection(self._cards, question)
+        wanted = min(n_shards, question.most + _SLACK)
         while True:
-            taken, dropped, exhausted = selection.choose(*best)
-            if not exhausted or len(best[0]) < wanted or wanted == n_shards:
-                return taken, dropped
+            hits, paths, relevant = self.search.find(question, wanted)
+            if not relevant or not hits:
+                return (), ()
+            chosen, cards, dropped, exhausted = selection.choose(hits)
+            if not exhausted or len(hits) < wanted or wanted == n_shards:
+                break
             wanted = min(n_shards, wanted * 4)
-            best = self._search.best(asked, wanted)
+        if question.tokens is not None:
+            kept = positions_within([card.line for card in cards], question.tokens)
+            chosen, cards = [chosen[position] for position in kept], [cards[position] for position in kept]
+        return self._retrieved(question, chosen, cards, paths), dropped
+
+    def _retrieved(
+        self, question: Question, hits: list[Hit], cards: list[Card], paths: tuple[str, ...]
+    ) -> tuple[RetrievedShard, ...]:
+        reasons = self._reasons.of(question, hits, cards, paths, often=self._cards.compared)
+        most = self.search.most_meaning
+        return tuple(
+            [
+                RetrievedShard(card.shard, hit.score, reason, min(1.0, max(0.0, hit.meaning / most)))
+                for hit, card, reason in zip(hits, cards, reasons, strict=True)
+            ]
+        )
+
+    def _nested(self, shards: Sequence[RetrievedShard], question: Question) -> tuple[GuidanceRule, ...]:
+        """Return the constitution rules of the folders that somebody works in that are not among some shards."""
+        nested = self.constitution.nested
+        if not nested or not question.scope:
+            return ()
+        known = {one.shard.rule.id for one in shards}
+        return tuple(
+            rule
+            for rule in nested
+            if rule.id not in known and matches_any(rule.repo_scopes, question.scope) and in_force(rule, question.today)
+        )

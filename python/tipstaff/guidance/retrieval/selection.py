@@ -5,26 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-import msgspec
-
 from tipstaff.globs import leading_folder, matches_any
 from tipstaff.guidance.compiling.compiler import in_force
+from tipstaff.guidance.retrieval.search import Hit, Question
 from tipstaff.guidance.retrieval.shard_profiles import Card, Cards
 from tipstaff.model import DroppedShard, GuidanceRule
-
-__all__ = ["Card", "Cards", "Selection", "Taken"]
 
 _MAX_COMPARED: Final = 1_024
 """Shards beyond so many for one task are compared with the first ones only: the work stays linear."""
 _MAGIC: Final = frozenset("*?[]{}\\")
-
-
-class Taken(msgspec.Struct, gc=False):
-    """A shard that stays, for now."""
-
-    card: Card
-    score: float
-    cosine: float
 
 
 class Selection:
@@ -39,47 +28,43 @@ class Selection:
     ----------
     cards
         Of all shards.
-    max_shards
-        How many are wanted, at least 1.
-    within
-        What the caller works on, a path or a glob, None for anything.
-    today
-        ISO date; a rule out of force replaces nothing.
+    question
+        What is asked: how many are wanted, where the caller works, and on which day.
     """
 
-    def __init__(self, cards: Cards, max_shards: int, *, within: str | None, today: str) -> None:
+    def __init__(self, cards: Cards, question: Question) -> None:
+        within = question.scope
         self._cards = cards
-        self._max_shards = max_shards
+        self._max_shards = question.most
         self._within = within
-        self._today = today
+        self._today = question.today
         # Of a glob only the folder that it begins with is certain.
         self._inside = within if within is None or _MAGIC.isdisjoint(within) else leading_folder(within)
 
-    def choose(
-        self, rows: Sequence[int], scores: Sequence[float], cosines: Sequence[float]
-    ) -> tuple[list[Taken], tuple[DroppedShard, ...], bool]:
+    def choose(self, hits: Sequence[Hit]) -> tuple[list[Hit], list[Card], tuple[DroppedShard, ...], bool]:
         """Take shards in the order of their scores until there are enough.
 
         Returns
         -------
         tuple
-            The shards taken, those dropped, and whether the candidates ran out before there were enough.
+            The hits taken and their cards, what was dropped, and whether the candidates ran out before there were
+            enough.
         """
         wanted = self._max_shards
-        if self._cards.rivals() is not None:
-            rows = list(rows)
-            cards = self._cards.undisputed(rows[:wanted])
-            if cards is not None:
-                return [Taken(*one) for one in zip(cards, scores, cosines, strict=False)], (), False
+        first = list(hits[:wanted])
+        cards = self._cards.undisputed([hit.row for hit in first])
+        if cards is not None:
+            return first, cards, (), False
         known, card_of = self._cards.known, self._cards.card
-        standing: list[Taken] = []  # all that are not refused outright
+        standing: list[Card] = []  # all that are not refused outright
+        taken: list[Hit] = []
         disputes: _Disputes | None = None
         lost: dict[int, int] = {}
         refused: list[DroppedShard] = []
-        for row, score, cosine in zip(rows, scores, cosines, strict=True):
+        for hit in hits:
             if len(standing) - len(lost) >= wanted:
                 break
-            card = known.get(row) or card_of(row)
+            card = known.get(hit.row) or card_of(hit.row)
             if not card.certain and (refusal := self._refusal(card)) is not None:
                 refused.append(refusal)
                 continue
@@ -89,15 +74,17 @@ class Selection:
                 disputes = _Disputes(standing, self._exclude, self._rank)
                 lost = disputes.lost
                 disputes.add(card)
-            standing.append(Taken(card, score, cosine))
+            standing.append(card)
+            taken.append(hit)
         if lost:
             given = self._given(len(standing), lost)
             for position in sorted(lost):
                 if lost[position] in given:
-                    strong, weak = standing[lost[position]].card.rule, standing[position].card.rule
+                    strong, weak = standing[lost[position]].rule, standing[position].rule
                     refused.append(DroppedShard(id=weak.id, kept=strong.id, reason=self._why(strong, weak)))
-            standing = [one for position, one in enumerate(standing) if position in given]
-        return standing, tuple(refused), len(standing) < wanted and bool(refused)
+            taken = [hit for position, hit in enumerate(taken) if position in given]
+            standing = [card for position, card in enumerate(standing) if position in given]
+        return taken, standing, tuple(refused), len(standing) < wanted and bool(refused)
 
     def _given(self, count: int, lost: dict[int, int]) -> set[int]:
         """Return which of the shards that stay are given.
@@ -111,8 +98,8 @@ class Selection:
 
     def _refusal(self, card: Card) -> DroppedShard | None:
         """Return why a rule cannot stay whatever else is chosen."""
-        if card.law is not None:
-            return DroppedShard(id=card.rule.id, kept=card.law, reason="it contradicts the constitution")
+        if card.against is not None:
+            return DroppedShard(id=card.rule.id, kept=card.against, reason="it contradicts the constitution")
         inner = self._replacement(card)
         if inner is None:
             return None
@@ -169,7 +156,7 @@ class _Disputes:
 
     def __init__(
         self,
-        standing: list[Taken],
+        standing: list[Card],
         exclude: Callable[[Card, Card], bool],
         rank: Callable[[GuidanceRule], tuple[bool, int, int]],
     ) -> None:
@@ -187,7 +174,7 @@ class _Disputes:
         opponents = [
             other
             for other in (range(min(position, _MAX_COMPARED)) if card.bans else self.banning)
-            if not stems.isdisjoint((rival := standing[other].card).stems)
+            if not stems.isdisjoint((rival := standing[other]).stems)
             and len(stems & rival.stems) >= least
             and self._exclude(card, rival)
         ]
@@ -210,7 +197,7 @@ class _Disputes:
                     pending.append(other)
         for member in group:
             self.lost.pop(member, None)
-        cards = {member: card if member == position else self._standing[member].card for member in group}
+        cards = {member: card if member == position else self._standing[member] for member in group}
         for member in sorted(group, key=lambda member: (self._rank(cards[member].rule), member)):
             if member not in self.lost:
                 for other in self._against[member]:

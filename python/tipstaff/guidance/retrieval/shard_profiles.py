@@ -9,9 +9,10 @@ import msgspec
 
 from tipstaff.globs import scopes_may_overlap
 from tipstaff.guidance.compiling.statements import Statement, excludes, statement, statement_text
-from tipstaff.guidance.retrieval.rivals import rivals_among
-from tipstaff.guidance.wording.claims import FORBID, LIFT, topic_words
-from tipstaff.kernels import stem_hashes
+from tipstaff.guidance.wording.claims import FORBID, LIFT, MAX_CHARS, topic_words
+from tipstaff.guidance.wording.rule_lexicon import column, lexicon
+from tipstaff.guidance.wording.tokenize import plain_clauses
+from tipstaff.kernels import opposed_texts, stem_hashes
 from tipstaff.model import EVERYWHERE, Constitution, GuidanceRule, RuleShard
 
 _MAX_CARDS: Final = 8_192
@@ -33,7 +34,7 @@ class Card(msgspec.Struct, gc=False):
         Its number.
     shard, rule
         The shard and its rule.
-    said, stems
+    stated, stems
         What the rule says, and the words that it says it about.
     least_shared
         How many of those an opponent has at least.
@@ -43,9 +44,9 @@ class Card(msgspec.Struct, gc=False):
         Stems of the rule's content words, and what `tipstaff.kernels.stem_hashes` makes of them.
     line
         What the policy's text says of it.
-    place
+    scope
         Where it holds, in words; empty where that is everywhere.
-    law
+    against
         The id of the constitution rule that it contradicts.
     replaced_by
         The shards of inner folders that replace it there.
@@ -66,7 +67,7 @@ class Card(msgspec.Struct, gc=False):
     topic_hashes: bytes
     line: str
     scope: str
-    law: str | None
+    against: str | None
     replaced_by: tuple[int, ...]
     certain: bool
     boosted: dict[str, str]
@@ -113,7 +114,7 @@ class Cards:
             for stem in {stem for claim in stated.claims for stem in claim.topic}:
                 self._by_stem.setdefault(stem, []).append(number)
         self.known: dict[int, Card] = {}
-        self._peaceful: dict[int, Card] = {}
+        self._undisputed: dict[int, Card] = {}
         self._pairs: dict[tuple[int, int], bool] = {}
 
     def card(self, row: int) -> Card:
@@ -125,7 +126,7 @@ class Cards:
             stated = statement(rule)
             directives = [claim for claim in stated.claims if claim.directive]
             everywhere = EVERYWHERE in rule.repo_scopes
-            law = self._law(rule, stated)
+            against = self._contradicted(rule, stated)
             replaced_by = self._replacing(rule) if self._overriding else ()
             topic = topic_words(rule.text)
             card = Card(
@@ -141,9 +142,9 @@ class Cards:
                 topic_hashes=stem_hashes(topic),
                 line=f"- {shard.compact_text}",
                 scope="" if everywhere else f"applies to {', '.join(rule.repo_scopes)}",
-                law=law,
+                against=against,
                 replaced_by=replaced_by,
-                certain=law is None and not replaced_by,
+                certain=against is None and not replaced_by,
                 boosted={},
             )
             if len(self.known) >= _MAX_CARDS:
@@ -151,31 +152,26 @@ class Cards:
             self.known[row] = card
         return card
 
-    def rivals(self) -> dict[int, frozenset[int]] | None:
-        """Return which shards may contradict which others, None where that is not known; ask once for each choice.
+    @property
+    def compared(self) -> bool:
+        """Whether all shards were compared with each other, which pays after some choices."""
+        return self._rivals is not None
 
-        Few choices are quicker without it, and many with it.
-        """
+    def undisputed(self, rows: Sequence[int]) -> list[Card] | None:
+        """Return the cards of some shards, None where something may oppose one of them; ask once for each choice."""
         if self._choices_left >= 0:
             self._choices_left -= 1
             if self._choices_left < 0:
-                self._rivals = rivals_among([statement_text(self._shard(row).rule) for row in range(self._n_shards)])
-        return self._rivals
-
-    def undisputed(self, rows: Sequence[int]) -> list[Card] | None:
-        """Return the cards of some shards, None where something may oppose one of them.
-
-        That is known as soon as `rivals` is.
-        """
+                self._rivals = _rivals_among([statement_text(self._shard(row).rule) for row in range(self._n_shards)])
         try:
-            return list(map(self._peaceful.__getitem__, rows))
+            return list(map(self._undisputed.__getitem__, rows))
         except KeyError:
             pass
         rivals = self._rivals
         if rivals is None:
             return None
         cards = [self.known.get(row) or self.card(row) for row in rows]
-        self._peaceful.update({card.row: card for card in cards if card.certain and card.row not in rivals})
+        self._undisputed.update({card.row: card for card in cards if card.certain and card.row not in rivals})
         for card in cards:
             if not card.certain or not rivals.get(card.row, _NOBODY).isdisjoint(rows):
                 return None
@@ -197,11 +193,10 @@ class Cards:
         return known
 
     def _replacing(self, rule: GuidanceRule) -> tuple[int, ...]:
-        """Return the shards that replace a rule in their folders: tenants may use one id for different rules."""
-        rows = self._overriding.get(rule.overrides or rule.id, ())
-        return tuple(row for row in rows if self._shard(row).rule.tenant == rule.tenant)
+        """Return the shards that replace a rule in their folders."""
+        return tuple(self._overriding.get(rule.overrides or rule.id, ()))
 
-    def _law(self, rule: GuidanceRule, stated: Statement) -> str | None:
+    def _contradicted(self, rule: GuidanceRule, stated: Statement) -> str | None:
         """Return the id of the constitution rule that a rule contradicts."""
         if rule.kind != "rule":
             return None
@@ -213,3 +208,19 @@ class Cards:
             if scopes_may_overlap(rule.repo_scopes, law.repo_scopes) and excludes(stated, theirs, law=True):
                 return law.id
         return None
+
+
+def _rivals_among(texts: Sequence[str]) -> dict[int, frozenset[int]] | None:
+    """Return for each rule that may contradict another one the rules that it may contradict.
+
+    Some that are named agree after all: the kernel compares topics as hashes and knows no scopes. None where the search
+    would take too long.
+    """
+    pairs, complete = opposed_texts(lexicon(), *column([text[:MAX_CHARS] for text in texts], plain_clauses))
+    if not complete:
+        return None
+    found: dict[int, set[int]] = {}
+    for one, other in pairs:
+        found.setdefault(one, set()).add(other)
+        found.setdefault(other, set()).add(one)
+    return {position: frozenset(others) for position, others in found.items()}

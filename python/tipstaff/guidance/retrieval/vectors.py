@@ -1,7 +1,8 @@
 """What retrieval asks of an embedding: the vectors of shards and tasks, and the boosts that suit its scores.
 
 An embedding of another making needs `embed`, `embed_batch`, `identity` and `dimensions` alone; it may bring `boosts`
-and `path_boost` of its own, and `rule_rows` where a rule's vector is to hold its heading.
+and `path_boost` of its own, and `rule_rows` where a rule's vector is to hold its heading. With `cosine_alone` neither
+words nor priors count.
 """
 
 from __future__ import annotations
@@ -36,6 +37,11 @@ def path_boost_of(embedding: Embedding) -> float:
     return float(getattr(embedding, "path_boost", 0.0))
 
 
+def with_words(embedding: Embedding) -> bool:
+    """Return whether words and priors count beside an embedding's cosine."""
+    return not getattr(embedding, "cosine_alone", False)
+
+
 def shard_rows(shards: Sequence[RuleShard], embedding: Embedding) -> Any:
     """Return the vectors of shards, float32 (n_shards, dimensions) or the bytes of it.
 
@@ -67,6 +73,16 @@ def task_vector(task: str, embedding: Embedding) -> Any:
     if type(embedding) is StaticEmbedding or type(embedding) is HashEmbedding:
         return embedding.embed_query(task)
     return unit_rows([embedding.embed(task)], 1, embedding.dimensions)[0]
+
+
+def cosines(rows: Any, task: str, embedding: Embedding) -> Any:
+    """Return how near rows are to a task, float32 (n_rows,), 0 to 1."""
+    import numpy as np
+
+    vectors = np.frombuffer(rows, dtype=np.float32).reshape(-1, embedding.dimensions)
+    found = vectors @ np.asarray(task_vector(task, embedding), dtype=np.float32)
+    # How a product is summed differs among rows: without the last digits equal rows are equally near.
+    return np.round(np.clip(np.nan_to_num(found), 0.0, 1.0), 6)
 
 
 def unit_rows(vectors: Any, n_rows: int, dimensions: int) -> Any:

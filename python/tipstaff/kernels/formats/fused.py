@@ -2,7 +2,8 @@
 
 Magic, bytes of the file; numbers of rules, dimensions, terms, postings, fields of work and their terms; sqrt(2 ln n),
 how rare an unknown word is; eight numbers of the floor; the number of rules where there are the signs of their rows,
-otherwise 0, and 0. The sections follow at multiples of `ALIGNMENT`.
+otherwise 0, and 0. Without dimensions, whoever asks brings the meanings. The sections follow at multiples of
+`ALIGNMENT`.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ struct GuidanceRule {
 };
 static_assert(sizeof(GuidanceRule) == 64, "the layout on disk");
 
-enum RuleFlag : std::uint32_t { kAgainstLaw = 1, kCriticalRisk = 2, kHighRisk = 4, kOfConstitution = 8, kHiddenRule = 16 };
+enum RuleFlag : std::uint32_t { kAgainstLaw = 1, kCriticalRisk = 2, kHighRisk = 4, kOfConstitution = 8 };
 constexpr std::uint32_t kEverywhere = 0xffff'ffffu;
 
 }  // namespace tipstaff::hook

@@ -101,7 +101,7 @@ class Guidance {
     prepare(asked, today, mask, bonus);
     read_query(index_, query_words_, span_of(prompt), {nullptr, 0}, {nullptr, 0},
                [&](ByteView text, float* out) noexcept { embed_words<Plain>(table, text, out); }, &query);
-    const FusedExtras extras{mask, reinterpret_cast<const unsigned char*>(bonus), asked.intent, head_.intent};
+    const FusedExtras extras{mask, nullptr, reinterpret_cast<const unsigned char*>(bonus), asked.intent, head_.intent};
     for (std::uint32_t wanted = kFirstLook;; wanted *= 4) {
       const std::uint32_t room = wanted < head_.rule_count ? wanted : head_.rule_count;
       const FusedAnswer answer = find_fused<Plain>(index_, query, extras, &scratch, {room, rows, scores, meanings});
@@ -192,7 +192,7 @@ class Guidance {
     Held held(*this, asked);
     for (std::uint32_t i = 0; i < head_.rule_count; ++i) {
       const GuidanceRule about = rule(i);
-      mask[i] = (about.flags & kHiddenRule) == 0 && (about.from == 0 || today >= about.from) && (about.until == 0 || today <= about.until);
+      mask[i] = (about.from == 0 || today >= about.from) && (about.until == 0 || today <= about.until);
       double more = (about.flags & kHighRisk) != 0 ? head_.high : (about.flags & kCriticalRisk) != 0 ? head_.critical : 0.0f;
       if (asked.paths.count != 0 && about.scopes != kEverywhere && held(about.scopes)) more += head_.in_scope;
       bonus[i] = static_cast<float>(more);
