@@ -118,6 +118,11 @@ inline bool ShellReader::run_under_other_name(Invocation& in, string_view progra
 
 // kill $(pgrep x), pgrep x | xargs kill: what pkill x ends. Returns whether it was read so.
 inline bool ShellReader::ends_found(Invocation& in) noexcept {
+  const std::uint32_t from = in.carrier == kNone ? kNone : tree_.command(in.carrier).pipe_from;
+  const bool listed_before = (in.via & via::kArgumentsAdded) != 0 && from != kNone && one_of(tree_.command(from).program, "pgrep pidof");
+  bool substituted = false;
+  for (std::uint32_t i = 1; i < in.count; ++i) substituted = substituted || argument(in, i).has(word_flag::kUnknown);
+  if (!substituted && !listed_before) return false;
   const std::uint32_t first = tree_.word_count();
   Word word = argument(in, 0);
   word.flags = word_flag::kPseudo;
@@ -142,8 +147,7 @@ inline bool ShellReader::ends_found(Invocation& in) noexcept {
       text.remove_prefix(blank == string_view::npos ? text.size() : blank + 1);
     }
   }
-  const std::uint32_t from = in.carrier == kNone ? kNone : tree_.command(in.carrier).pipe_from;
-  if (!found && (in.via & via::kArgumentsAdded) != 0 && from != kNone && one_of(tree_.command(from).program, "pgrep pidof")) {
+  if (!found && listed_before) {
     const Command listed = tree_.command(from);
     found = true;
     for (std::uint32_t i = 0; i < listed.word_count; ++i) {

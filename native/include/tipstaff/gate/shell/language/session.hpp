@@ -126,7 +126,7 @@ struct Folders {
     if (cwd.empty()) return;
     add(more.cwd);
     for (std::uint32_t i = 0; i < more.count; ++i) add(more.others[i]);
-    if (old_cwd != more.old_cwd) old_cwd = {};
+    if (old_cwd != more.old_cwd && !more.old_cwd.empty()) old_cwd = {};
   }
 };
 
