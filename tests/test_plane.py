@@ -254,7 +254,9 @@ def test_a_run_that_was_suspended_finishes_as_one_that_was_not(steps: list[tuple
 
 def test_all_that_is_known_of_a_run_reaches_its_row() -> None:
     more = set(OpenRun.__struct_fields__) - set(RunEvent.__struct_fields__)
-    assert more == {"base", "judged", "breaker", "flow"}, "what the row does not have is needed before its end alone"
+    assert more == {"base", "judged", "breaker", "flow", "trace"}, (
+        "what the row does not have is needed before its end alone"
+    )
 
 
 def test_what_a_run_did_before_counts(plane: GuidanceControlPlane) -> None:

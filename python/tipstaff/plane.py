@@ -164,6 +164,7 @@ class _Active:
         self.record = record
         self.retriever = retriever
         self.flow = Flow(record.flow or None)
+        self.span = telemetry.begun(record)
         self.lock = threading.Lock()
 
 
@@ -319,7 +320,7 @@ class GuidanceControlPlane:
         result = retriever.retrieve(task, **options)
         if run is not None:
             run.record.note_rules(result)
-        telemetry.retrieved(result)
+        telemetry.retrieved(result, None if run is None else run.span)
         return result
 
     def retrieve_batch(self, tasks: Sequence[str], **options: Any) -> list[RetrievalResult]:
@@ -432,6 +433,8 @@ class GuidanceControlPlane:
         run = self._active(run_id)
         with run.lock:
             run.record.flow = run.flow.to_bytes()
+            if run.span is not None:
+                run.span.end()
             self._close(run_id)
         return run.record
 
@@ -548,7 +551,7 @@ class GuidanceControlPlane:
             )  # fmt: skip
             began = time.perf_counter()
             self.ledger.append(event)
-            telemetry.recorded(event, time.perf_counter() - began)
+            telemetry.recorded(event, results, time.perf_counter() - began, run.span)
             self._count(event, results)
         self._close(run_id)
         return results
@@ -709,7 +712,7 @@ class GuidanceControlPlane:
             results = [*results, *self._scope.check(tool, params, self._shared.gates, cwd)]
         if run is not None:
             run.record.note_call(tool if command is None else command, tool, results, command)
-        telemetry.judged(tool, results)
+        telemetry.judged(tool, results, None if run is None else run.span)
         return results
 
     def _breaker(self, run: _Active) -> LoopBreaker:

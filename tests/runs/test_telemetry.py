@@ -25,6 +25,7 @@ def work(folder: Path) -> None:
         run = plane.start_run("fix the failing test", session_id="s-1", agent_id="a-1")
         plane.retrieve_for_task("fix the failing test")
         plane.evaluate_command("ls")
+        run = plane.resume_run(plane.suspend_run(run))
         plane.evaluate_command("git reset --hard")
         plane.finalize_run(run, outcome="accepted", tokens={"input": 5, "output": 7})
 
@@ -42,11 +43,18 @@ def test_spans_and_metrics(tmp_path: Path) -> None:
     meters = MeterProvider([reader])
     telemetry.enable(tracer_provider=tracers, meter_provider=meters)
     work(tmp_path / "repository")
-    spans = {span.name: dict(span.attributes or {}) for span in exporter.get_finished_spans()}
+    finished = exporter.get_finished_spans()
+    first = next(span for span in finished if span.name == "run" and span.parent is None)
+    for span in finished:
+        assert span.context.trace_id == first.context.trace_id, "one run is one trace"
+        assert span is first or span.parent is not None
+    spans = {span.name: dict(span.attributes or {}) for span in finished}
     assert set(spans) == {"retrieve", "gate require-confirmation", "run"}
     assert spans["run"]["gen_ai.conversation.id"] == "s-1"
     assert spans["run"]["gen_ai.usage.output_tokens"] == 7
     assert spans["gate require-confirmation"]["tipstaff.rules"] == ("git.reset-hard",)
+    last = next(span for span in finished if span.name == "run" and span.parent is not None)
+    assert {one.name for one in last.events} == {"gen_ai.evaluation.result"}
     assert "git reset --hard" not in str(spans), "no text of a call leaves"
     data: Any = reader.get_metrics_data()
     metrics = {one.name: one for one in data.resource_metrics[0].scope_metrics[0].metrics}

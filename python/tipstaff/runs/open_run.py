@@ -43,6 +43,8 @@ class OpenRun(msgspec.Struct, kw_only=True):
         Calls in which nothing was found, which need not be judged again at the end.
     breaker
         The steps that the loop breaker counted; None where none was.
+    trace
+        The trace and the span of the run, where OpenTelemetry is on.
     flow
         What the calls did, as the gates keep it; see `tipstaff.kernels._gates.Flow`.
     """
@@ -64,6 +66,7 @@ class OpenRun(msgspec.Struct, kw_only=True):
     base: str = ""
     judged: dict[str, tuple[str, ...]] = {}
     breaker: LoopBreaker | None = None
+    trace: str = ""
     flow: bytes = b""
 
     @classmethod
