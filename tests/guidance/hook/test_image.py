@@ -47,7 +47,7 @@ def test_the_image_holds_what_the_hook_reads(tmp_path: Path) -> None:
     embedding = StaticEmbedding()
     data = hook_image(bundle, tmp_path, embedding)
     magic, version, head_bytes, file_bytes, checksum, count, dimensions, *_ = module._HEAD.unpack_from(data)
-    assert (magic, version, head_bytes, file_bytes) == (b"TIPSGUID", 4, 176, len(data))
+    assert (magic, version, head_bytes, file_bytes) == (b"TIPSGUID", module.VERSION, 176, len(data))
     assert checksum == fast_sum(data[176:])
     assert (count, dimensions) == (len(bundle.shards), 256)
     root, constitution, digest, table, _, records, conflicts, strings, scopes, intents, index, words = parts(data)
