@@ -802,7 +802,10 @@ class Parser {
       if (index != kNone) return fail(Status::wrong), kNone;
       append(inner, array());
     } else {
-      append(inner, word(Stop::value));
+      declared_ = argument;  // braces make several words of an argument
+      const uint32_t value = word(Stop::value);
+      declared_ = false;
+      append(inner, value);
     }
     return failed() ? kNone : close(node);
   }
@@ -1028,7 +1031,8 @@ class Parser {
   // Reads parts up to where `stop` says, which is not taken. `quoted`: within double quotes.
   bool parts(Children& out, Stop stop, bool quoted) noexcept {
     const bool in_word = stop == Stop::word || stop == Stop::value || stop == Stop::test || stop == Stop::regex || stop == Stop::alternative;
-    const bool braces = stop == Stop::word && shell_ != Shell::dash;
+    const bool braces = (stop == Stop::word || (stop == Stop::value && declared_)) && shell_ != Shell::dash;
+    declared_ = false;
     const uint32_t first = pos_;
     uint32_t run = pos_;  // where the literal that is being read began
     uint32_t open[kBraces], open_count = 0, brackets = 0;
@@ -1547,6 +1551,7 @@ class Parser {
   uint32_t pos_, end_;
   const Shell shell_;
   bool globs_;
+  bool declared_ = false;
   int level_ = 0;
   Status status_ = Status::complete;
   uint32_t pending_[kPending];
