@@ -26,8 +26,8 @@ def compile_reviewed(repository: Path, state: Path, *, ask: bool = True) -> Repo
         Whether a person is asked about weakenings that nobody has answered yet. Where none is there, and where they say
         no, the policy is compiled without them.
     """
+    from tipstaff.gates.image.policy_file import write_policy
     from tipstaff.gates.image.repository_policy import accept_weakenings, policy_of
-    from tipstaff.hosts.policies import compile_policy
 
     policy = policy_of(repository, state=state)
     open_ones = [one for one in policy.left_out if one.because]
@@ -36,7 +36,9 @@ def compile_reviewed(repository: Path, state: Path, *, ask: bool = True) -> Repo
         accepted = [one.digest for one in open_ones if _asked(one)]
         if accepted:
             accept_weakenings(repository, state, [*(one.digest for one in policy.in_force), *accepted])
-    return compile_policy(repository, state)
+            policy = policy_of(repository, state=state)
+    write_policy(policy.image, repository, state=state)
+    return policy
 
 
 def _asked(one: Weakening) -> bool:
