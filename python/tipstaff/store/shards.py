@@ -152,7 +152,7 @@ def write_store(
         if vectors is not None:
             import numpy as np
 
-            if not (finite := np.isfinite(np.frombuffer(rows, np.float32))).all():
+            if not (finite := np.isfinite(np.frombuffer(cast("bytes", columns["vectors"]), np.float32))).all():
                 msg = f"row {int(finite.argmin()) // dims} is not finite"
                 raise ValueError(msg)
         encoded_print = fingerprint.encode() if isinstance(fingerprint, str) else bytes(fingerprint)

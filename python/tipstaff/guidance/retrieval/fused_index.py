@@ -171,7 +171,7 @@ def fused_index(rules: Sequence[RuleText], embedding: Embedding) -> bytes:
     )
     counts = (n, d, len(postings.terms), len(postings.rows), len(FIELDS), int(field_starts[-1]))
     n_signs = n if d and n >= SIGNS_FROM_SHARDS else 0
-    signs: tuple[Any, ...] = sign_rows(memoryview(rows), memoryview(scales), d) if n_signs else (b"", b"", b"")
+    signs: tuple[Any, ...] = sign_rows(rows.data, scales.data, d) if n_signs else (b"", b"", b"")
     parts = (*parts, *(memoryview(part) for part in signs))
     return _packed(parts, counts, (sqrt(2.0 * log(max(n, 3))), log(1.0 + 2.0 * n)), n_signs)
 

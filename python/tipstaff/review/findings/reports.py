@@ -69,8 +69,7 @@ def _suites(data: bytes) -> Element | None:
 
 def _name(element: Element) -> str:
     """Return an element's name without its namespace; a comment has none."""
-    tag: object = element.tag
-    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
+    return str(element.tag).rpartition("}")[2]
 
 
 def _failed_tests(suites: Element) -> Iterator[Finding]:
