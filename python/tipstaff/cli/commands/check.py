@@ -67,22 +67,10 @@ _NESTED = "TIPSTAFF_CHECK_DEPTH"
 )
 @color_option
 def command(
-    *,
-    names: tuple[str, ...],
-    repository: Path,
-    only_changed: bool,
-    everything: bool,
-    base: str | None,
-    listing: bool,
-    jobs: int | None,
-    attempt: int,
-    max_attempts: int | None,
-    task: str,
-    form: str,
-    as_json: bool,
-    report: Path | None,
-    color: str,
-) -> int:
+    *, names: tuple[str, ...], repository: Path, only_changed: bool, everything: bool, base: str | None,
+    listing: bool, jobs: int | None, attempt: int, max_attempts: int | None, task: str, form: str, as_json: bool,
+    report: Path | None, color: str,
+) -> int:  # fmt: skip
     """Run the repository's own checks: build, tests, linters, coverage.
 
     The checks are those of .tipstaff/config.toml, or detected without one. CHECK selects some of them by name.
@@ -206,16 +194,9 @@ def _chosen(checks: tuple[Check, ...], names: Sequence[str]) -> tuple[Check, ...
 
 
 def _run(
-    repository: Path,
-    checks: tuple[Check, ...],
-    options: dict[str, Any],
-    *,
-    only_changed: bool,
-    base: str | None,
-    form: str,
-    paint: Painter,
-    log: ReviewLog | None,
-) -> CheckReport:
+    repository: Path, checks: tuple[Check, ...], options: dict[str, Any], *, only_changed: bool, base: str | None,
+    form: str, paint: Painter, log: ReviewLog | None,
+) -> CheckReport:  # fmt: skip
     from tipstaff.review.repository import changed_files
     from tipstaff.review.running.run import CheckOptions, run_checks
 

@@ -45,15 +45,9 @@ def command() -> None:
     "--explain", "explained", is_flag=True, help="Show how the command was parsed, and which rules were tried."
 )
 def judge(
-    text: str | None,
-    tool: str | None,
-    cwd: str | None,
-    shell: str,
-    repository: Path | None,
-    unattended: bool,
-    as_json: bool,
-    explained: bool,
-) -> int:
+    text: str | None, tool: str | None, cwd: str | None, shell: str, repository: Path | None, unattended: bool,
+    as_json: bool, explained: bool,
+) -> int:  # fmt: skip
     """Show what the gates decide about a command or a tool call; ``-`` reads it from standard input. Nothing is run.
 
     Exits with 1 where the decision is require-confirmation or block.

@@ -40,18 +40,9 @@ if TYPE_CHECKING:
 )
 @color_option
 def command(
-    *,
-    paths: tuple[Path, ...],
-    form: str,
-    as_json: bool,
-    select: tuple[str, ...],
-    ignore: tuple[str, ...],
-    repository: Path,
-    fail_on: str,
-    exit_zero: bool,
-    everything: bool,
-    color: str,
-) -> int:
+    *, paths: tuple[Path, ...], form: str, as_json: bool, select: tuple[str, ...], ignore: tuple[str, ...],
+    repository: Path, fail_on: str, exit_zero: bool, everything: bool, color: str,
+) -> int:  # fmt: skip
     """Find what is wrong with the rule files of a repository.
 
     PATHS are folders or rule files of the repository: all of it is read in any case, and only what is found in those is

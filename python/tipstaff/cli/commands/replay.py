@@ -22,15 +22,9 @@ from tipstaff.errors import SourceNotFoundError
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @json_option
 def command(
-    calls: Path,
-    repository: Path,
-    before: Path | None,
-    after: Path,
-    html: Path | None,
-    threads: int | None,
-    quiet: bool,
-    as_json: bool,
-) -> int:
+    calls: Path, repository: Path, before: Path | None, after: Path, html: Path | None, threads: int | None,
+    quiet: bool, as_json: bool,
+) -> int:  # fmt: skip
     """Show what a changed policy or rule set would have decided about recorded calls and tasks.
 
     CALLS is a Parquet or Arrow file with columns command, or tool and params (JSON); cwd; and task. What `tipstaff

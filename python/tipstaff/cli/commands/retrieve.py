@@ -49,18 +49,9 @@ if TYPE_CHECKING:
 )
 @embedding_option
 def command(
-    *,
-    task: str,
-    repository: Path,
-    as_json: bool,
-    intent: str | None,
-    risk: tuple[str, ...],
-    scope: str | None,
-    max_shards: int | None,
-    max_tokens: int,
-    why: bool,
-    embedding: str,
-) -> None:
+    *, task: str, repository: Path, as_json: bool, intent: str | None, risk: tuple[str, ...], scope: str | None,
+    max_shards: int | None, max_tokens: int, why: bool, embedding: str,
+) -> None:  # fmt: skip
     """Show the rules that matter for TASK, and why each of them was chosen."""
     from tipstaff.guidance.project import open_project
 

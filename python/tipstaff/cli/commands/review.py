@@ -43,17 +43,9 @@ def command() -> None:
 @json_option
 @color_option
 def assemble(
-    *,
-    repository: Path,
-    base: str | None,
-    files: tuple[str, ...],
-    scope: str,
-    window: int | None,
-    reserve: int | None,
-    output: Path | None,
-    as_json: bool,
-    color: str,
-) -> int:
+    *, repository: Path, base: str | None, files: tuple[str, ...], scope: str, window: int | None,
+    reserve: int | None, output: Path | None, as_json: bool, color: str,
+) -> int:  # fmt: skip
     """Assemble what the reviewer of a change reads: SOPs, decisions, summaries of files, conventions.
 
     The context goes to standard output and the report to standard error, or both into one document with --json.
@@ -126,16 +118,9 @@ def _report(found: ReviewContext, paint: Painter) -> list[str]:
 @json_option
 @color_option
 def verify(
-    *,
-    answer: Path,
-    repository: Path,
-    base: str | None,
-    files: tuple[str, ...],
-    scope: str,
-    min_confidence: float,
-    as_json: bool,
-    color: str,
-) -> int:
+    *, answer: Path, repository: Path, base: str | None, files: tuple[str, ...], scope: str, min_confidence: float,
+    as_json: bool, color: str,
+) -> int:  # fmt: skip
     """Verify a reviewer's ANSWER: a file with JSON, or - for standard input.
 
     Every SOP that applies has to be answered, with evidence that is in the files that it names. Exits with 0 where the
@@ -201,20 +186,10 @@ def verify(
 @json_option
 @color_option
 def size(
-    *,
-    files: tuple[str, ...],
-    repository: Path,
-    task: Path | None,
-    plan: Path | None,
-    description: str,
-    criteria: tuple[str, ...],
-    window: int | None,
-    model: str | None,
-    sweet_spot: int | None,
-    no_sops: bool,
-    as_json: bool,
-    color: str,
-) -> int:
+    *, files: tuple[str, ...], repository: Path, task: Path | None, plan: Path | None, description: str,
+    criteria: tuple[str, ...], window: int | None, model: str | None, sweet_spot: int | None, no_sops: bool,
+    as_json: bool, color: str,
+) -> int:  # fmt: skip
     """Check whether a task fits a model's window, and divide one that does not.
 
     TASK-FILES are paths and globs from the repository's repository; without any, those of --task are used,

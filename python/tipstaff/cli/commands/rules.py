@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 from difflib import get_close_matches
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,7 +11,7 @@ import click
 
 from tipstaff.cli import exits
 from tipstaff.cli.options import json_option, ledger_options, opened, repository_option
-from tipstaff.cli.output import Painter, check_outputs, plain, report_unread, write, write_json
+from tipstaff.cli.output import Painter, plain, report_unread, write, write_json
 from tipstaff.errors import SourceNotFoundError
 from tipstaff.model import EVERYWHERE, Diagnostic, GuidanceRule, PolicyBundle
 
@@ -170,31 +169,21 @@ def _period(rule: GuidanceRule) -> str:
 @command.command("stats")
 @ledger_options
 @click.option("--limit", default=0, type=click.IntRange(0), help="Only the first so many rules; all if 0.")
-@click.option("--plot", type=click.Path(path_type=Path), help="Write a plot of the violation rates to an SVG file.")
 @json_option
-def stats(
-    repository: Path, url: str | None, key_file: Path | None, limit: int, plot: Path | None, as_json: bool
-) -> int:
+def stats(repository: Path, url: str | None, key_file: Path | None, limit: int, as_json: bool) -> int:
     """Show how often each rule was relevant, retrieved, followed, broken and corrected, with 95 % intervals."""
     from tipstaff.guidance.project import open_project
     from tipstaff.runs.statistics.rules import rule_stats
-    from tipstaff.store.replacing import replaced_file
 
-    check_outputs(plot)
     with opened(repository, url, key_file) as ledger:
         with open_project(repository) as project:
             known = [rule.id for rule in project.bundle.rules()]
         rows: list[dict[str, Any]] = rule_stats(ledger.events(), rule_ids=known).to_pylist()
     rows = rows[:limit] if limit else rows
-    if plot is not None:
-        with replaced_file(plot) as file:
-            file.write(svg(rows).encode())
     if as_json:
         write_json(rows)
         return exits.OK
     _print_table(rows)
-    if plot is not None:
-        write(f"plot in {plot}")
     return exits.OK
 
 
@@ -222,32 +211,6 @@ def _print_table(rows: list[dict[str, Any]]) -> None:
     if not console.is_terminal:
         console.width = 140  # a pipe has no width, and nothing is to be cut in it
     console.print(table)
-
-
-def svg(rows: list[dict[str, Any]]) -> str:
-    """Return a plot of violation rates with their intervals, one line a rule; the same rows give the same bytes."""
-    height, left, width = 20, 190, 420
-    shown = [row for row in rows if row["violation_rate"] is not None]
-    total = height * len(shown) + 30
-    parts = [
-        (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {left + width + 60} {total}" font-size="12" '
-            f'font-family="sans-serif"><rect width="100%" height="100%" fill="#fff"/>'
-        )
-    ]
-    for number, row in enumerate(shown):
-        y = number * height + 14
-        low, high, rate = (left + width * row[name] for name in ("violation_low", "violation_high", "violation_rate"))
-        parts.append(
-            f'<text x="{left - 8}" y="{y + 4}" text-anchor="end">{escape(row["rule_id"][:26])}</text>'
-            f'<line x1="{low:.1f}" x2="{high:.1f}" y1="{y}" y2="{y}" stroke="#999" stroke-width="2"/>'
-            f'<circle cx="{rate:.1f}" cy="{y}" r="4" fill="#c0392b"/>'
-            f'<text x="{left + width + 8}" y="{y + 4}">{row["violated"]}/{row["relevant"]}</text>'
-        )
-    for share in (0, 0.5, 1):
-        x = left + width * share
-        parts.append(f'<text x="{x:.1f}" y="{total - 6}" text-anchor="middle">{share:.0%}</text>')
-    return "".join(parts) + "</svg>\n"
 
 
 @command.command("optimize")

@@ -65,20 +65,9 @@ class Found(NamedTuple):
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found.")
 @color_option
 def command(
-    *,
-    paths: tuple[Path, ...],
-    repository: Path | None,
-    staged: bool,
-    from_stdin: bool,
-    form: str,
-    as_json: bool,
-    baseline: Path | None,
-    write_baseline: Path | None,
-    redacting: bool,
-    wary: bool,
-    exit_zero: bool,
-    color: str,
-) -> int:
+    *, paths: tuple[Path, ...], repository: Path | None, staged: bool, from_stdin: bool, form: str, as_json: bool,
+    baseline: Path | None, write_baseline: Path | None, redacting: bool, wary: bool, exit_zero: bool, color: str,
+) -> int:  # fmt: skip
     """Find secrets in files, in staged changes, or in standard input.
 
     PATHS are files and folders, by default the current folder; in a git repository a folder's tracked and new files are
