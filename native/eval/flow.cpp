@@ -1053,6 +1053,8 @@ class Evaluator {
       index = kNone;
     }
     const auto edit = static_cast<Edit>(node.aux);
+    // Other shells know no such edit: that ends them.
+    if (options_.shell == syntax::Shell::dash && edit >= Edit::replace_first) leave(*here_, false, true);
     const bool all = name == "@" || name == "*" || (index != kNone && is_all(tree_.text(index)));
     if (node.has(flag::kIndirect)) {
       if (edit == Edit::none && !all) {
@@ -1527,6 +1529,8 @@ class Evaluator {
       }
       if (failed) {
         leave(words_state, false, true);
+        // In a program's redirection it ends that program alone.
+        if (target_count != 0) out.fail = store_.join(out.fail, state);
       } else if (!has_words) {
         if (target_count != 0) report(cur, nullptr, 0, targets, target_count, node.span);
         Flow flow{substituted_ok_ || !status_of_substitution ? cur : State{}, status_of_substitution && substituted_fail_ ? cur : State{}};
@@ -2068,7 +2072,8 @@ class Evaluator {
             state = store_.join(state, store_.join(flow.ok, flow.fail));
           }
         }
-        return {state, {}};
+        // There may be no such signal.
+        return both(state);
       }
       case Builtin::export_:
       case Builtin::readonly:
@@ -2216,6 +2221,9 @@ class Evaluator {
       if (start != '/' && start != '.' && !(paths.count == 1 && store_.values(paths)->text == kUnset)) made = in_paths(made, paths, words_[at]);
     }
     State there = state;
+    const Set searched = store_.get(state, variable(id("CDPATH")));
+    // Where it was found along CDPATH, the folder is printed.
+    if (searched.count == 1 && store_.values(searched)->text != kUnset) append_output(there, store_.one(kOther, provenance::kProgram));
     store_.put(there, key_of(Key::folder), made);
     store_.put(there, key_of(Key::old_folder), from);
     return {there, state};
@@ -2312,6 +2320,7 @@ class Evaluator {
   Flow declare(Builtin which, State state, uint32_t first, uint32_t end) noexcept {
     bool exports = which == Builtin::export_, unexports = false, global = false, functions = false, computed = false;
     bool fails = false;
+    const State before = state;
     for (uint32_t i = first; i < end; ++i) {
       const string_view word = word_text(i);
       if (word.size() > 1 && (word[0] == '-' || word[0] == '+') && is_known(word)) {
@@ -2356,6 +2365,8 @@ class Evaluator {
       if (exports) store_.put(state, key_of(Key::exported, name_id), store_.one(kEmpty));
       if (unexports) store_.put(state, key_of(Key::exported, name_id), store_.none);
     }
+    // Outside of a function `local` sets nothing.
+    if (which == Builtin::local && (calls_ == 0 || locals_ == nullptr)) return {state, store_.join(before, state)};
     return {state, fails ? state : State{}};
   }
 
