@@ -45,13 +45,13 @@ def command(*, repository: Path, as_json: bool, store: Path | None, check: bool,
     with open_project(repository, store=store, embedding=embedding_named(embedding), as_root=True) as project:
         stored, reason, problem = project.is_stored, project.reason, project.problem
         bundle, path, rebuilt = project.bundle, project.store_path, project.rebuilt
-    if not bundle.manifest.source_hashes and not bundle.diagnostics:
-        raise SourceNotFoundError(
-            f"{repository}: no rule files; write a CLAUDE.md or AGENTS.md, or name the repository with -C"
-        )
     if not stored:
         raise StoreWriteError(problem or reason)
     policy = _compile_policy(repository, ask=not as_json)
+    if not bundle.manifest.source_hashes and not bundle.diagnostics and policy is None:
+        raise SourceNotFoundError(
+            f"{repository}: no rule files; write a CLAUDE.md or AGENTS.md, or name the repository with -C"
+        )
     hook = _compile_for_hook(repository, bundle)
     if as_json:
         write_json(
