@@ -494,7 +494,11 @@ class Evaluator {
           add_arguments(builder, true, true);
           builder.finish(true);
         }
-        if (hold.failed) continue;
+        if (hold.failed) {
+          leave(cur, false, true);
+          word_count_ = first;
+          continue;
+        }
       }
       const uint32_t count = word_count_ - first;
       Value items[kValues];
