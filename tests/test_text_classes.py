@@ -66,8 +66,8 @@ def calls(folder: Path) -> Iterator[tuple[str, Callable[[Callable[[str], Any]], 
     yield "retrieve_batch", lambda t: [one.policy_text for one in RETRIEVER.retrieve_batch([t("Fix the test")])]
     yield "rank", lambda t: ShardRetriever.rank(t("Fix"), [t("Fix it"), t("Write")], 1, headings=[t("a"), t("b")])
     for command in ("git reset --hard", f"echo {TOKEN}", "ls", "\ud800"):
-        yield f"evaluate_command {command!r}", lambda t, c=command: GATES.evaluate_command(t(c), cwd=t("/work/app"), shell=t("bash"))  # fmt: skip
-        yield f"evaluate_tool_use {command!r}", lambda t, c=command: GATES.evaluate_tool_use(t("Bash"), {t("command"): t(c), "x": [t("a")]}, cwd=t("/work/app"))  # fmt: skip
+        yield f"evaluate_command {command!r}", lambda t, c=command: GATES.evaluate_command(t(c), cwd=t("/home/dev/app"), shell=t("bash"))  # fmt: skip
+        yield f"evaluate_tool_use {command!r}", lambda t, c=command: GATES.evaluate_tool_use(t("Bash"), {t("command"): t(c), "x": [t("a")]}, cwd=t("/home/dev/app"))  # fmt: skip
         yield f"evaluate_batch {command!r}", lambda t, c=command: GATES.evaluate_batch([t(c), {t("command"): t(c)}])
     yield "evaluate_edit", lambda t: GATES.evaluate_edit(t("src/a.py"), t(f"key = '{TOKEN}'"), 1)
     yield "decisions", lambda t: GATES.decisions([t("git reset --hard"), t("ls")], cwd=t("/work"), shell=t("bash"))
