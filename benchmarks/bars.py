@@ -360,7 +360,7 @@ GROUPS: Final = (
         ),
         _of("bars_context_candidates", "measure"),
     ),
-    Group("checks", ("CHECK_ADDED_MS", "CHECK_CACHED_MS"), _of("bars_review", "checking")),
+    Group("checks", ("CHECK_ADDED_MS",), _of("bars_review", "checking")),
     Group("sizing", ("SIZE_50K_S", "SIZE_VS_READ"), _of("bars_review", "sizing")),
 )
 

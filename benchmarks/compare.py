@@ -43,8 +43,6 @@ YARDSTICKS: Final = {
     "open a store of 100,000 shards": Yardstick(("test_pickled_columns",), 0.50),
     "embed one text by hashing": Yardstick(("test_numpy",)),
     "embed a column of 1000 texts by hashing": Yardstick(("test_batch[isa=portable]",), 0.20),
-    "the 5 best rows for one query": Yardstick(("test_plain_read", "test_numpy"), 0.20),
-    "the 5 best rows for 64 queries": Yardstick(("test_numpy_products_alone",), 0.20),
 }
 PEERS: Final = (
     "test_faiss",

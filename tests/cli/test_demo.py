@@ -48,7 +48,7 @@ def test_the_story_of_a_rule_that_learns() -> None:
     assert [line[:2] for line in steps] == ["1.", "2.", "3.", "4.", "5."]
     changed = next(line for line in done.stdout.splitlines() if line.startswith("   +- [TST-011]"))
     given = done.stdout.splitlines()[-2].strip().removeprefix("TST-011: ")
-    assert "Check this before you finish" in given
+    assert "Before you finish, check" in given
     assert given in changed, "the next run is given the rule as it was promoted"
     assert steps[2].endswith("promote")
     assert "its chain is whole" in done.stdout

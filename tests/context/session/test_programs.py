@@ -13,7 +13,6 @@ from tests.context.session.scripts import CONSTRAINTS, FACTS, code, prose
 from tests.context.session.servers import Provider
 from tipstaff.context import AutoMemory, ContextSession
 from tipstaff.context.conversation.messages import words_of
-from tipstaff.context.shortening.preamble import read_preamble
 
 WINDOW, OUTPUT = 40_000, 4_000
 SYSTEM = "\n".join(f"{number}. You must never {prose(random.Random(number), 30)}" for number in range(120))
@@ -79,7 +78,7 @@ def test_a_program_with_large_prompts_and_notes_of_its_own(tmp_path: Path) -> No
     assert session.course.compactions >= 5
     body = provider.log.bodies[-1]
     assert [words for words in (*CONSTRAINTS, *FACTS) if words not in json.dumps(body["messages"])] == []
-    assert "Turn 0: " in read_preamble(body["messages"]).task
+    assert "Turn 0: " in json.dumps(body["messages"])
     for sent in provider.log.bodies:
         # What is in the system prompt is nowhere else, and no note is there twice.
         texts = [b["text"] for m in sent["messages"] for b in m["content"] if b["type"] == "text"]
@@ -118,7 +117,7 @@ def test_thinking_that_a_program_leaves_out_at_times_breaks_no_cache(recorded: b
     assert {call.broken_by for call in session.course.calls} <= {""}
 
 
-def test_project_instructions_that_change_are_delivered_once(tmp_path: Path) -> None:
+def test_project_instructions_that_change_arrive_at_the_next_request(tmp_path: Path) -> None:
     (tmp_path / "AGENTS.md").write_text("All times are UTC.\n", encoding="utf-8")
     session = ContextSession(tmp_path, base="Be careful.", git=None, snapshots=None, skills="One skill.")
     first = session.request("one")
@@ -127,11 +126,12 @@ def test_project_instructions_that_change_are_delivered_once(tmp_path: Path) -> 
     session.record({"content": "Done."})
     (tmp_path / "AGENTS.md").write_text("All times are local.\n", encoding="utf-8")
     second = session.request("two")
-    assert second["system"] == first["system"]
-    assert json.dumps(second["messages"]).count("All times are local.") == 1
+    assert json.dumps(second).count("All times are local.") == 1
+    assert "All times are UTC." not in json.dumps(second)
     assert "Be careful." not in json.dumps(second["messages"])
     session.record({"content": "Done."})
-    assert json.dumps(session.request("three")["messages"]).count("All times are local.") == 1
+    third = session.request("three")
+    assert (third["system"], json.dumps(third).count("All times are local.")) == (second["system"], 1)
 
 
 def test_a_session_is_not_shown_what_it_has_just_written_to_memory(tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_a_session_is_not_shown_what_it_has_just_written_to_memory(tmp_path: Pat
         ("<system-reminder>\nDo not forget.\n</system-reminder>\n", ""),
         ("<system-reminder>a</system-reminder> <environment_context>b</environment_context>\nfix it ", "fix it"),
         ("fix <system-reminder> in the parser", "fix <system-reminder> in the parser"),
-        ("<system-reminder> never closed", "<system-reminder> never closed"),
+        ("<system-reminder> never closed", ""),
         ("<div>a page of the user's</div>", "<div>a page of the user's</div>"),
         ("<", "<"),
         ("", ""),
@@ -166,4 +166,4 @@ def test_the_users_words_without_the_frames_of_hosts(text: str, words: str) -> N
 
 def test_many_frames_take_linear_time() -> None:
     text = "<system-reminder>x</system-reminder>" * 50_000 + "<system-reminder>" * 50_000
-    assert words_of({"type": "text", "text": text}).startswith("<system-reminder><system-reminder>")
+    assert words_of({"type": "text", "text": text}) == ""

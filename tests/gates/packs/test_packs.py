@@ -78,7 +78,8 @@ def test_a_pack_adds_a_rule(tmp_path: Path) -> None:
     assert EnforcementGates().evaluate_command("deploy live") == []
 
 
-def test_anybodys_home_is_each_way_to_write_one(tmp_path: Path) -> None:
+def test_anybodys_home_is_each_way_to_write_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/dev")
     gates = EnforcementGates(packs=[write(tmp_path, RULE.replace('["live"]', '["~any/live", "live"]'))])
     for home in ("~", "/home/ann", "/Users/ann", "/root"):
         assert aggregate_decision(gates.evaluate_command(f"deploy {home}/live")) == "block", home
