@@ -109,7 +109,7 @@ class Evaluator {
   TextId id(string_view text) noexcept { return store_.intern(text); }
   string_view text(TextId text_id) const noexcept { return store_.text(text_id); }
   static constexpr std::uint64_t variable(TextId name) noexcept { return key_of(Key::variable, name); }
-  static bool is_known(string_view text) noexcept { return std::memchr(text.data(), kUnknownPart, text.size()) == nullptr || text.empty(); }
+  static bool is_known(string_view text) noexcept { return text.empty() || std::memchr(text.data(), kUnknownPart, text.size()) == nullptr; }
   void unresolved(Unresolved reason) noexcept { unresolved_ |= static_cast<unsigned>(reason); }
   State dead() const noexcept { return {}; }
   State cleared(const State& state) const noexcept {
