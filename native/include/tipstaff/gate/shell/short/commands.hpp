@@ -345,7 +345,7 @@ class PlainReader {
         marked_.pass();
         // All that ends text in quotes ends text without them.
         while ((p = marked_.first()) < size_ && (kInQuotes[static_cast<unsigned char>(at(p))] & ends) == 0) marked_.pass();
-        if (p == size_ || at(p) != quote) return false;
+        if (p >= size_ || p <= from || at(p) != quote) return false;
         // A quoted tilde is no home directory, and nothing in quotes a word all the same.
         if (p == from + 1 || (text.empty() && at(from + 1) == '~')) return false;
         if (quote == '\'' && holds_index(string_view(text_ + from + 1, p - from - 1))) return false;
