@@ -7,6 +7,7 @@ from wcmatch import glob as library
 
 from tipstaff.glob_syntax import MAX_ALTERNATIVES
 from tipstaff.globs import (
+    any_matcher,
     compile_scope,
     from_host,
     is_valid,
@@ -137,6 +138,15 @@ def test_several_scopes_are_alternatives_and_a_negated_one_takes_out() -> None:
     assert matches_any((), "docs/a.md")
     assert matches_any(("src/**", "!{broken"), "src/a.ts")
     assert not matches_any(("{broken", "!docs/**"), "src/a.ts")
+
+
+def test_several_globs_in_one_expression_say_the_same() -> None:
+    for glob, path in (*COVERED, *NOT_COVERED):
+        for scopes in ((glob,), (glob, "no/such"), (glob, "!a/**")) if not glob.endswith("/**") else ():
+            assert any_matcher(scopes)(path) is matches_any(scopes, path), scopes
+    assert not any_matcher(("src/**",))("src")
+    assert not any_matcher(("{broken",))("src/a.ts")
+    assert not any_matcher(("{broken", "!docs/**"))("src/a.ts")
 
 
 def test_a_caller_may_pass_a_glob_as_scope() -> None:

@@ -71,10 +71,28 @@ def from_host(glob: str, host: str) -> str:
     Claude Code (``paths``) and GitHub Copilot (``applyTo``) document ``*.md`` as files of the root folder, which is
     ``/*.md`` here; Cursor's ``globs`` are read as ``.gitignore`` would, because its documentation leaves it open.
     """
+    return at_root(glob) if host in _ROOT_ONLY_HOSTS else glob
+
+
+def at_root(glob: str) -> str:
+    """Return a glob that, without ``/``, is about files of the root alone."""
     bare = glob.removeprefix("!")
-    if host in _ROOT_ONLY_HOSTS and "/" not in bare and bare not in {"", "**"}:
-        return f"{'!' if bare != glob else ''}/{bare}"
-    return glob
+    if "/" in bare or bare in {"", "**"}:
+        return glob
+    return f"{'!' if bare != glob else ''}/{bare}"
+
+
+def normal_path(path: str) -> str:
+    """Return a path with forward slashes and without ``./`` at its front."""
+    path = path.replace("\\", "/")
+    while path.startswith("./"):
+        path = path[2:]
+    return path
+
+
+def is_pattern(text: str) -> bool:
+    """Return whether a text stands for more than one path: it has ``*``, ``?``, a set or braces, or ends with ``/``."""
+    return bool(MAGIC.search(text)) or text.endswith("/")
 
 
 @lru_cache(maxsize=4_096)
@@ -100,6 +118,26 @@ def compile_scope(glob: str) -> Matcher:
     match = re.compile(pattern, re.DOTALL).match
     if negated:
         return lambda path: match(path if path[:1] not in "./" else _plain_path(path)) is None
+    return lambda path: match(path if path[:1] not in "./" else _plain_path(path)) is not None
+
+
+@lru_cache(maxsize=1_024)
+def any_matcher(scopes: tuple[str, ...]) -> Matcher:
+    """Return what says whether a file is covered, in one expression where none is a ``!glob``.
+
+    As :func:`matches_any`, except that ``src/**`` is about files below ``src`` and not a file of that name, and that
+    nothing is covered where no scope can be used.
+    """
+    scopes = tuple(f"{scope}/*" if scope.endswith("/**") else scope for scope in scopes)
+    if any(scope.startswith("!") for scope in scopes):
+        return lambda path: matches_any(scopes, path)
+    usable = tuple(scope for scope in scopes if is_valid(scope) is None)
+    if not usable:
+        return _nothing
+    patterns = dict.fromkeys(map(translate, usable))
+    if None in patterns:
+        return _everything
+    match = re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.DOTALL).match
     return lambda path: match(path if path[:1] not in "./" else _plain_path(path)) is not None
 
 

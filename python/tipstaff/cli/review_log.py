@@ -20,8 +20,8 @@ import click
 
 from tipstaff.cli.app import exit_code_of
 from tipstaff.errors import ConfigError, TipstaffError
+from tipstaff.globs import any_matcher
 from tipstaff.model import Record
-from tipstaff.review.globs import any_matcher
 from tipstaff.review.sops.matching import applies_to
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, Final, Protocol, Self
 
 from tipstaff.errors import ConfigError
+from tipstaff.globs import is_pattern
 from tipstaff.model import Diagnostic, Record
 from tipstaff.review.config import ReviewConfig, read_config
-from tipstaff.review.globs import is_pattern
 from tipstaff.review.names import nearest, text_list
 from tipstaff.review.repository import list_files
 from tipstaff.review.sizing.budget import SOP_RESERVE_TOKENS, TaskSizing, size_task, text_tokens

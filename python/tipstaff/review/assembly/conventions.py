@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tipstaff.errors import ConfigError
-from tipstaff.review.globs import any_matcher
+from tipstaff.globs import any_matcher
 from tipstaff.review.sops.documents import parse_sop
 
 FILES: Final = (

@@ -11,13 +11,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tipstaff.globs import any_matcher
 from tipstaff.model import Record
 from tipstaff.review.checks.facts import Facts
 from tipstaff.review.checks.model import Check
 from tipstaff.review.checks.presets import Preset, load_preset, preset_checks, preset_files
 from tipstaff.review.checks.resolving import checked_config, merged, preset_list
 from tipstaff.review.checks.targets import with_targets
-from tipstaff.review.globs import any_matcher
 from tipstaff.review.repository import IGNORED_FOLDERS
 
 _LEVELS = 2

@@ -25,7 +25,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, cast
 
-from tipstaff.review.globs import matcher
+from tipstaff.globs import compile_scope
 
 PLAIN_WORDS: Final = {
     "python": "python",
@@ -84,7 +84,7 @@ class Facts:
             return not self.holds(condition[1:])
         kind, _, value = condition.partition(":")
         if kind == "file":
-            return any(map(matcher(value), self.names))
+            return any(map(compile_scope(value), self.names))
         if kind == "script":
             return value in self.scripts
         if kind == "dependency":

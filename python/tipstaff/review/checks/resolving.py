@@ -8,9 +8,9 @@ from typing import Any, Final, cast
 
 import msgspec
 
+from tipstaff.globs import is_valid
 from tipstaff.review.checks.model import CATEGORIES, Check, CheckConfigError
 from tipstaff.review.checks.presets import load_preset, preset_checks, preset_names
-from tipstaff.review.globs import invalid_reason, misread_reason
 from tipstaff.review.names import nearest
 
 KEYS: Final = ("preset", "overrides", "additional", "jobs", "max_attempts", "prefer_targets")
@@ -225,7 +225,7 @@ def _check_values(check: Check, where: str, given: Mapping[str, Any]) -> None:
         raise CheckConfigError("invalid_value", msg)
     for key in _GLOBS:
         for glob in getattr(check, key):
-            if reason := invalid_reason(glob) or misread_reason(glob):
+            if reason := is_valid(glob):
                 msg = f"checks: {where}: {key}: glob {glob!r} cannot be used: {reason}"
                 raise CheckConfigError("invalid_value", msg)
     for key in ("empty_pattern", "missing_pattern"):

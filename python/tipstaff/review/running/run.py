@@ -15,13 +15,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, Protocol
 
+from tipstaff.globs import any_matcher, at_root, compile_scope, is_pattern
 from tipstaff.processors import usable_processors
 from tipstaff.review.checks.judging import ESCALATE, MAX_ATTEMPTS, judge_checks
 from tipstaff.review.checks.model import Check
 from tipstaff.review.findings.model import Finding
 from tipstaff.review.findings.parsing import located, parse_output, without_escapes
 from tipstaff.review.findings.reports import MAX_REPORT_BYTES, ReportError, count_tests, parse_report
-from tipstaff.review.globs import any_matcher, is_pattern, matcher
 from tipstaff.review.repository import list_files
 from tipstaff.review.running.coverage import coverage_percent
 from tipstaff.review.running.feedback import feedback_text
@@ -225,7 +225,7 @@ class _Run:
             elif is_pattern(plain):
                 # Reports are mostly ignored by git, so the file system is asked.
                 base = plain.split("*")[0].rpartition("/")[0]
-                match = matcher(plain, by_name=False)
+                match = compile_scope(at_root(plain))
                 paths = sorted((folder / base).rglob("*")) if (folder / base).is_dir() else []
                 found.extend(path for path in paths if match(path.relative_to(folder).as_posix()))
             else:
@@ -299,7 +299,7 @@ def missing_program(command: str, folder: Path) -> str:
 def _is_output(check: Check, path: Path, folder: Path) -> bool:
     inside = path.is_relative_to(folder)
     return not inside or any(
-        matcher(f"**/{glob}" if glob.endswith("/") else glob)(path.relative_to(folder).as_posix())
+        compile_scope(f"**/{glob}" if glob.endswith("/") else glob)(path.relative_to(folder).as_posix())
         for glob in check.outputs
     )
 

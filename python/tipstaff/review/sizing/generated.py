@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from tipstaff.review.globs import invalid_reason, matcher
+from tipstaff.globs import compile_scope, is_valid
 
 GENERATED_NAMES: Final = (
     *("*.pb.go", "go.sum"),
@@ -70,12 +70,12 @@ def generated_by_attributes(texts: Iterable[tuple[str, str]]) -> Callable[[str],
         prefix = f"{folder}/" if folder else ""
         for line in text.splitlines():
             pattern, *attributes = line.split()[:32] or [""]
-            if not pattern or pattern.startswith("#") or invalid_reason(pattern):
+            if not pattern or pattern.startswith("#") or is_valid(pattern) is not None:
                 continue
             for attribute in attributes:
                 value = _ATTRIBUTES.get(attribute)
                 if value is not None:
-                    rules.append((prefix, matcher(pattern), value))
+                    rules.append((prefix, compile_scope(pattern), value))
 
     def stated(path: str) -> bool | None:
         for prefix, match, value in reversed(rules):

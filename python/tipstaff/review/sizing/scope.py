@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from tipstaff.errors import ConfigError
+from tipstaff.globs import any_matcher, at_root, compile_scope, is_pattern, is_valid, normal_path
 from tipstaff.model import Record
-from tipstaff.review.globs import any_matcher, invalid_reason, is_pattern, matcher, normal_path
 from tipstaff.review.names import text_list
 
 _PLAN_KEYS = ("in", "out", "do_not_touch")
@@ -69,10 +69,10 @@ def resolve_scope(
             raise ConfigError(msg)
     paths = sorted({normal_path(path) for path in repo})
     known = set(paths)
-    protected = any_matcher(untouchable, by_name=False)
+    protected = _any_of(untouchable)
     if not task_files:
-        unmatched = [pattern for pattern in included if not any(map(matcher(pattern, by_name=False), paths))]
-        wanted, unwanted = any_matcher(included, by_name=False), any_matcher(excluded, by_name=False)
+        unmatched = [pattern for pattern in included if not any(map(compile_scope(at_root(pattern)), paths))]
+        wanted, unwanted = _any_of(included), _any_of(excluded)
         found = [path for path in paths if wanted(path) and not unwanted(path) and not protected(path)]
         return ScopeResolution(
             resolved=tuple(found), unmatched_patterns=tuple(dict.fromkeys(unmatched)), source="plan_constraints"
@@ -81,9 +81,9 @@ def resolve_scope(
     missing: set[str] = set()
     unmatched = []
     for entry in task_files:
-        if is_pattern(entry) and normal_path(entry) not in known:
+        if is_pattern(normal_path(entry)) and normal_path(entry) not in known:
             _check_pattern(entry, "files")
-            hits = list(filter(matcher(entry, by_name=False), paths))
+            hits = list(filter(compile_scope(at_root(entry)), paths))
             resolved.update(hits)
             if not hits:
                 unmatched.append(entry)
@@ -122,8 +122,12 @@ def _patterns(plan: Mapping[str, Any], key: str) -> tuple[str, ...]:
     return globs
 
 
+def _any_of(globs: Sequence[str]) -> Callable[[str], bool]:
+    return any_matcher(tuple(map(at_root, globs)))
+
+
 def _check_pattern(pattern: str, where: str) -> None:
-    reason = invalid_reason(pattern)
-    if reason:
+    reason = is_valid(pattern)
+    if reason is not None:
         msg = f"{where}: glob {pattern!r} cannot be used: {reason}"
         raise ConfigError(msg)

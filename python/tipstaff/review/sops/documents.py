@@ -16,9 +16,9 @@ from typing import Any, Final, cast
 import msgspec
 
 from tipstaff.errors import ConfigError
+from tipstaff.globs import is_valid
 from tipstaff.model import Diagnostic, Record, Severity
 from tipstaff.review.config import refuse_repeated_keys
-from tipstaff.review.globs import invalid_reason, misread_reason
 from tipstaff.review.sops.matching import SCOPES, applies_to
 
 PREFIX: Final = "source.doc.sops"
@@ -240,7 +240,7 @@ def _problems(front: Mapping[str, Any], text: str, path: str) -> list[Diagnostic
     found += [
         _found("SOP105", path, line("applies_to"), f"glob {glob!r} cannot be used: {reason}")
         for glob in globs
-        if (reason := invalid_reason(glob) or misread_reason(glob))
+        if (reason := is_valid(glob))
     ]
     for key in ("requirements", "domain", "related_domains", "keywords"):
         value = front.get(key)

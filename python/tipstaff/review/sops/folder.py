@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from tipstaff.errors import ConfigError, SourceNotFoundError
+from tipstaff.globs import any_matcher
 from tipstaff.model import Diagnostic, Record, Severity
-from tipstaff.review.globs import any_matcher
 from tipstaff.review.sops.documents import MAX_SOP_BYTES, Sop, SopError, parse_sop, sop_mapping
 from tipstaff.review.sops.matching import match_sops
 

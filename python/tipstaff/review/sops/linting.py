@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from tipstaff.globs import any_matcher
 from tipstaff.model import Diagnostic, Severity
-from tipstaff.review.globs import any_matcher
 from tipstaff.review.repository import list_files
 from tipstaff.review.sizing.budget import SOP_RESERVE_TOKENS, text_tokens
 from tipstaff.review.sops.documents import front_matter_findings

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from tipstaff.errors import ConfigError
-from tipstaff.review.globs import any_matcher, normal_path
+from tipstaff.globs import any_matcher, at_root, normal_path
 
 SCOPES: Final = ("plan", "code", "all")
 CHUNK: Final = ".chunk."
@@ -50,7 +50,9 @@ def match_sops(
         if scope is not None and (sop.get("scope") or "code") not in {scope, "all"}:
             continue
         globs = applies_to(sop.get("applies_to"))
-        if not globs or any(map(any_matcher(globs, by_name=by_name), paths)):
+        if not by_name:
+            globs = tuple(map(at_root, globs))
+        if not globs or any(map(any_matcher(globs), paths)):
             found.add(name)
     return tuple(sorted(found))
 
