@@ -118,74 +118,135 @@ class Memory:
         return iter(self.runs)
 
 
+class Place(NamedTuple):
+    """What the chance of a run to break the rule may depend on: anything but its arm.
+
+    Attributes
+    ----------
+    number, of
+        Which run of how many.
+    mood
+        A number from 0 to 1 that the runs of a session share.
+    intent
+        The number of its intent.
+    before
+        Whether the run before it broke the rule.
+    """
+
+    number: int
+    of: int
+    mood: float
+    intent: int
+    before: bool
+
+
 class World(NamedTuple):
     """A world in which a change has no effect, unless `treated` says otherwise.
 
     Attributes
     ----------
     rate
-        Probability that run ``number`` of ``of`` breaks the rule, given a number that its session has from 0 to 1.
+        Probability that a run breaks the rule.
     session_runs
-        Runs of a session; 0 for runs without sessions.
+        The most runs of a session; 0 for runs without sessions.
+    varied
+        Whether sessions have from one to so many runs.
     intents
         How many there are; a session has one.
     treated
         What the change multiplies the rate by.
     abandons
         Share of the runs with the change that are not finished where they break the rule.
+    lost
+        Share of all runs that are not finished.
+    slow
+        Share of all runs that are finished two days later.
+    clocks
+        By how many hours the clocks of the machines differ.
     """
 
-    rate: Callable[[int, int, float], float]
+    rate: Callable[[Place], float]
     session_runs: int = 0
+    varied: bool = False
     intents: int = 1
     treated: float = 1.0
     abandons: float = 0.0
+    lost: float = 0.0
+    slow: float = 0.0
+    clocks: int = 0
+
+
+def _by_mood(run: Place) -> float:
+    return 0.05 + 0.9 * (run.mood > 0.5)
 
 
 WORLDS: Final = {
-    "one rate": World(lambda *_: 0.3),
-    "a rare rule": World(lambda *_: 0.02),
-    "rate rises": World(lambda number, of, _: 0.05 + 0.55 * number / of),
-    "fixed elsewhere": World(lambda number, *_: 0.97 if number < 90 else 0.03),
-    "periodic": World(lambda number, *_: 0.8 if number // 10 % 2 else 0.1),
-    "sessions alike": World(lambda _n, _o, session: 0.05 + 0.9 * (session > 0.5), session_runs=10),
-    "a session, an intent": World(lambda _n, _o, session: 0.05 + 0.9 * (session > 0.5), session_runs=10, intents=5),
-    "many intents": World(lambda *_: 0.3, intents=8),
-    "broken runs abandoned": World(lambda *_: 0.5, abandons=0.5),
-    "it helps": World(lambda *_: 0.6, treated=0.3),
+    "one rate": World(lambda _: 0.3),
+    "never": World(lambda _: 0.0),
+    "always": World(lambda _: 1.0),
+    "a rare rule": World(lambda _: 0.02),
+    "rate rises": World(lambda run: 0.05 + 0.55 * run.number / run.of),
+    "fixed elsewhere": World(lambda run: 0.97 if run.number < 90 else 0.03),
+    "periodic": World(lambda run: 0.8 if run.number // 10 % 2 else 0.1),
+    "every second": World(lambda run: 0.8 if run.number % 2 else 0.1),
+    "by the day of the week": World(lambda run: (run.number % 7) / 7),
+    "as the one before": World(lambda run: 0.9 if run.before else 0.1),
+    "sessions alike": World(_by_mood, session_runs=10),
+    "sessions of any length": World(_by_mood, session_runs=30, varied=True),
+    "a session, an intent": World(_by_mood, session_runs=10, intents=5),
+    "many intents": World(lambda _: 0.3, intents=8),
+    "one intent breaks": World(lambda run: 0.9 if run.intent == 0 else 0.05, intents=4),
+    "intents come and go": World(lambda run: 0.9 if run.intent == run.number * 4 // run.of else 0.1, intents=4),
+    "broken runs abandoned": World(lambda _: 0.5, abandons=0.5),
+    "runs lost": World(lambda _: 0.3, lost=0.2),
+    "runs that last": World(lambda _: 0.3, slow=0.3),
+    "clocks differ": World(lambda run: 0.05 + 0.55 * run.number / run.of, clocks=48),
+    "it helps": World(lambda _: 0.6, treated=0.3),
 }
 
 
 def promoted(world: World, *, experiments: int, runs: int, every: int = 5, seed: int = 1) -> int:
     """Return how many of so many trials in a world are promoted, looked at after every few runs."""
+    return sum(_is_promoted(world, f"{seed} {number}", runs, every) for number in range(experiments))
+
+
+def _is_promoted(world: World, seed: str, runs: int, every: int) -> bool:
+    chance = random.Random(seed)
     change = Change(kind="modify", rule_id=RULE, before="a", after="b")
-    found = 0
-    for number in range(experiments):
-        chance = random.Random(f"{seed} {number}")
-        trial = Experiment(id="t", change=change, started_at=0, runs_needed=1_000_000, seed=str(chance.random()))
-        ledger: Any = Memory()
-        for at in range(runs):
-            session = at // world.session_runs if world.session_runs else at
-            own = random.Random(f"{seed} {number} {session}")
-            mood, intent = own.random(), f"intent-{own.randrange(world.intents)}"
-            run = OpenRun(
-                event_id=str(at), task="", task_id="t", intent=intent, guidance_hash="", timestamp=at * _HOUR,
-                session_id=f"s{session}" if world.session_runs else None,
-            )  # fmt: skip
-            arms = assign(ledger, [trial], run)
-            treated = arms["t"] == "treatment"
-            broken = chance.random() < world.rate(at, runs, mood) * (world.treated if treated else 1)
-            if not (treated and broken and chance.random() < world.abandons):
-                ledger.runs.append(
-                    RunEvent(
-                        event_id=run.event_id, task_id="t", guidance_hash="", timestamp=run.timestamp, intent=intent,
-                        assignments=arms, violations=(Violation(rule_id=RULE),) if broken else (),
-                    )
-                )  # fmt: skip
-            if at % every == 0 and (decision := judge(trial, ledger, now=at * _HOUR + 2 * _DAY).decision) != "continue":
-                found += decision == "promote"
-                break
-    return found
+    trial = Experiment(id="t", change=change, started_at=0, runs_needed=1_000_000, seed=str(chance.random()))
+    ledger: Any = Memory()
+    late: list[tuple[int, RunEvent]] = []
+    session = left = 0
+    before = False
+    for number in range(runs):
+        if not left:
+            session += 1
+            left = chance.randint(1, world.session_runs) if world.varied else world.session_runs or 1
+        left -= 1
+        own = random.Random(f"{seed} {session}")
+        mood, intent = own.random(), own.randrange(world.intents)
+        run = OpenRun(
+            event_id=str(number), task="", task_id="t", intent=f"intent-{intent}", guidance_hash="",
+            timestamp=(number + chance.randint(-world.clocks, world.clocks)) * _HOUR,
+            session_id=f"s{session}" if world.session_runs else None,
+        )  # fmt: skip
+        arms = assign(ledger, [trial], run)
+        treated = arms["t"] == "treatment"
+        rate = world.rate(Place(number, runs, mood, intent, before))
+        before = broken = chance.random() < rate * (world.treated if treated else 1)
+        event = RunEvent(
+            event_id=run.event_id, task_id="t", guidance_hash="", timestamp=run.timestamp, intent=run.intent,
+            assignments=arms, violations=(Violation(rule_id=RULE),) if broken else (),
+        )  # fmt: skip
+        is_left = chance.random() < world.lost or (treated and broken and chance.random() < world.abandons)
+        if not is_left and chance.random() < world.slow:
+            late.append((number + 48, event.replace(duration_ms=48 * _HOUR)))
+        elif not is_left:
+            ledger.runs.append(event)
+        ledger.runs += [event for ready, event in late if ready == number]
+        if number % every == 0 and (decision := judge(trial, ledger, now=number * _HOUR).decision) != "continue":
+            return decision == "promote"
+    return False
 
 
 def main() -> None:

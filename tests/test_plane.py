@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 import threading
@@ -250,6 +251,56 @@ def test_a_run_that_was_suspended_finishes_as_one_that_was_not(steps: list[tuple
         finished.append((event.replace(timestamp=0, duration_ms=0), results, answers))
         plane.close()
     assert finished[0] == finished[1]
+
+
+def test_a_run_as_a_block_survives_what_interrupts_it(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'ledger.db'}"
+
+    def made() -> GuidanceControlPlane:
+        return GuidanceControlPlane(RULES_ROOT, config={"ledger_url": url, "ledger_key": KEY, "durable": False})
+
+    with made() as plane:
+        with plane.run("Fix the delivery day") as run:
+            plane.evaluate_command("git status")
+        assert run.results is not None
+        (event,) = plane.ledger.events()
+        assert (event.event_id, event.outcome_accepted, event.tools_used) == (run.id, None, ("git status",))
+        with contextlib.suppress(KeyboardInterrupt), plane.run("Fix it", run_id="night", session_id="s"):
+            plane.evaluate_command("git diff")
+            raise KeyboardInterrupt
+        assert len(plane.ledger.events()) == 1
+    with made() as plane:
+        with pytest.raises(SourceNotFoundError, match="no run 'other'"):
+            plane.resume_run("other")
+        with plane.run(run_id="night") as run:
+            plane.evaluate_command("git log")
+            run.finish("accepted", tests={"ran": True, "passed": 2})
+        event = plane.ledger.events()[-1]
+        assert (event.session_id, event.tools_used) == ("s", ("git diff", "git log"))
+        with pytest.raises(SourceNotFoundError):
+            plane.resume_run("night")
+
+
+def test_a_task_that_is_cancelled_leaves_its_run_to_be_resumed(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'ledger.db'}"
+
+    async def work(plane: GuidanceControlPlane, begun: asyncio.Event) -> None:
+        async with plane.run("Fix it", run_id="night"):
+            await plane.a_evaluate_command("git diff")
+            begun.set()
+            await asyncio.sleep(60)
+
+    async def main(plane: GuidanceControlPlane) -> None:
+        begun = asyncio.Event()
+        task = asyncio.create_task(work(plane, begun))
+        await begun.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    with GuidanceControlPlane(RULES_ROOT, config={"ledger_url": url, "ledger_key": KEY, "durable": False}) as plane:
+        asyncio.run(main(plane))
+        assert plane.open_run(plane.resume_run("night")).tools_used == ["git diff"]
 
 
 def test_all_that_is_known_of_a_run_reaches_its_row() -> None:

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Final, NamedTuple, ParamSpec
 
 import msgspec
 
-from tipstaff.errors import ConfigError
+from tipstaff.errors import ConfigError, SourceNotFoundError
 from tipstaff.gates.config import GateConfig
 from tipstaff.gates.fields import as_text
 from tipstaff.gates.judging.engine import EnforcementGates
@@ -50,7 +50,7 @@ from tipstaff.runs.events import (
     Violation,
 )
 from tipstaff.runs.limits import LoopBreaker, LoopDecision, LoopLimits
-from tipstaff.runs.open_run import OpenRun
+from tipstaff.runs.open_run import OpenRun, OpenRuns
 from tipstaff.runs.optimizer.editing import applies, with_changes
 from tipstaff.runs.optimizer.trials import Experiment, History, assign
 from tipstaff.runs.scope import Budgets, Scope
@@ -158,10 +158,11 @@ class _Rules(NamedTuple):
 class _Active:
     """A run that is open in this process: its record, and what cannot be written down."""
 
-    def __init__(self, record: OpenRun, retriever: ShardRetriever) -> None:
+    def __init__(self, record: OpenRun, retriever: ShardRetriever, *, is_stored: bool = False) -> None:
         from tipstaff.kernels._gates import Flow
 
         self.record = record
+        self.is_stored = is_stored
         self.retriever = retriever
         self.flow = Flow(record.flow or None)
         self.span = telemetry.begun(record)
@@ -213,18 +214,21 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
+async def _on_a_thread(call: Callable[[], _T]) -> _T:
+    context = contextvars.copy_context()
+    try:
+        return await asyncio.get_running_loop().run_in_executor(None, context.run, call)
+    finally:
+        _CURRENT_RUN.set(context.get(_CURRENT_RUN))  # a run that it began is the task's
+
+
 def _off_the_loop(
     method: Callable[Concatenate[Any, _P], _T],
 ) -> Callable[Concatenate[Any, _P], Coroutine[Any, Any, _T]]:
     """Return a method's asynchronous form: the same on a thread of the event loop's pool."""
 
     async def on_a_thread(self: Any, /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
-        context = contextvars.copy_context()
-        call = functools.partial(context.run, getattr(self, method.__name__), *args, **kwargs)
-        try:
-            return await asyncio.get_running_loop().run_in_executor(None, call)
-        finally:
-            _CURRENT_RUN.set(context.get(_CURRENT_RUN))  # a run that it began is the task's
+        return await _on_a_thread(functools.partial(getattr(self, method.__name__), *args, **kwargs))
 
     on_a_thread.__name__ = on_a_thread.__qualname__ = f"a_{method.__name__}"
     on_a_thread.__doc__ = f"Do as :meth:`{method.__name__}`, off the event loop."
@@ -428,28 +432,68 @@ class GuidanceControlPlane:
     def suspend_run(self, run_id: str) -> OpenRun:
         """Take an open run away, to be finished by this or another process with :meth:`resume_run`.
 
-        What is returned is all that is known of the run, and plain data for `msgspec`.
+        It waits in the ledger's database. What is returned is all that is known of it, and plain data for `msgspec`.
+
+        Raises
+        ------
+        ConfigError
+            No such run is open.
+        StoreWriteError
+            It could not be written; it stays open.
         """
         run = self._active(run_id)
         with run.lock:
             run.record.flow = run.flow.to_bytes()
+            OpenRuns(self.ledger.database).put(run.record)
             if run.span is not None:
                 run.span.end()
             self._close(run_id)
         return run.record
 
-    def resume_run(self, suspended: OpenRun) -> str:
-        """Resume a suspended run; returns its id. Its rules are those that it began with.
+    def resume_run(self, suspended: str | OpenRun) -> str:
+        """Resume a suspended run, named by its id or as it was returned; returns its id.
+
+        Its rules are those that it began with.
 
         Raises
         ------
         ConfigError
             A run of this id is open.
+        SourceNotFoundError
+            No run of this id waits.
         """
         rules = self._rules()
-        retriever, _ = rules.given(self._shared.root, suspended.assignments)
-        self._open(_Active(suspended, retriever))
-        return suspended.event_id
+        record = suspended if isinstance(suspended, OpenRun) else OpenRuns(self.ledger.database).find(suspended)
+        if record is None:
+            raise SourceNotFoundError(f"no run {suspended!r} was started here, or it was finished")
+        retriever, _ = rules.given(self._shared.root, record.assignments)
+        self._open(_Active(record, retriever, is_stored=True))
+        return record.event_id
+
+    def open_run(self, run_id: str) -> OpenRun:
+        """Return what is known of an open run so far; raises `ConfigError` where none of this id is open."""
+        return self._active(run_id).record
+
+    def run(
+        self, task: str = "", *, run_id: str | None = None, session_id: str | None = None, agent_id: str | None = None
+    ) -> RunBlock:
+        """Return a run as a block of code, for ``with`` and ``async with``.
+
+        Parameters
+        ----------
+        task
+            Its task.
+        run_id
+            Of a run that waits, which is resumed then, or of the new one.
+        session_id, agent_id
+            As of :meth:`start_run`.
+
+        Notes
+        -----
+        :meth:`RunBlock.finish` says what came of it; at the end of a block that did not say it, the run is finished
+        with an unknown outcome. A block that an exception leaves, an interrupt too, suspends it.
+        """
+        return RunBlock(self, task, run_id, session_id, agent_id)
 
     def record_question(self, run_id: str) -> None:
         """Note that the agent asked the user a question."""
@@ -551,6 +595,8 @@ class GuidanceControlPlane:
             )  # fmt: skip
             began = time.perf_counter()
             self.ledger.append(event)
+            if run.is_stored:
+                OpenRuns(self.ledger.database).drop(run_id)
             telemetry.recorded(event, results, time.perf_counter() - began, run.span)
             self._count(event, results)
         self._close(run_id)
@@ -740,6 +786,58 @@ class GuidanceControlPlane:
                 shared.decisions[verdict.decision] = shared.decisions.get(verdict.decision, 0) + 1
 
 
+class RunBlock:
+    """A run as a block of code; see :meth:`GuidanceControlPlane.run`.
+
+    Attributes
+    ----------
+    id
+        Of the run, once the block has begun.
+    results
+        What the evaluators found, once it is finished.
+    """
+
+    def __init__(
+        self, plane: GuidanceControlPlane, task: str, run_id: str | None, session_id: str | None, agent_id: str | None
+    ) -> None:
+        self._plane = plane
+        self._given = (task, run_id, session_id, agent_id)
+        self.id = run_id or ""
+        self.results: tuple[EvaluatorResult, ...] | None = None
+
+    def finish(self, outcome: str | bool | None = None, **known: Any) -> tuple[EvaluatorResult, ...]:
+        """Finish the run; arguments as of :meth:`GuidanceControlPlane.finalize_run`."""
+        self.results = self._plane.finalize_run(self.id, outcome=outcome, **known)
+        return self.results
+
+    def __enter__(self) -> Self:
+        task, run_id, session_id, agent_id = self._given
+        plane = self._plane
+        waiting = OpenRuns(plane.ledger.database).find(run_id) if run_id else None
+        if waiting is not None:
+            plane.resume_run(waiting)
+        else:
+            self.id = plane.start_run(task, run_id=run_id, session_id=session_id, agent_id=agent_id)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        del error, trace
+        if self.results is None:
+            _ = self.finish() if kind is None else self._plane.suspend_run(self.id)
+
+    async def __aenter__(self) -> Self:
+        await _on_a_thread(self.__enter__)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        # Shielded: a task that is cancelled must not leave its run half written.
+        await asyncio.shield(_on_a_thread(functools.partial(self.__exit__, kind, error, trace)))
+
+
 def default_ledger_url(root: Path) -> str:
     """Return the URL of a repository's own ledger."""
     return f"sqlite:///{root.absolute()}/.tipstaff/ledger.db"
@@ -752,7 +850,7 @@ def keep_out_of_git(root: Path) -> None:
     if not ignored.exists():
         with contextlib.suppress(OSError):
             folder.mkdir(exist_ok=True)
-            ignored.write_text("ledger.db*\nruns/\n.gitignore\n", encoding="utf-8")
+            ignored.write_text("ledger.db*\n.gitignore\n", encoding="utf-8")
 
 
 def _repository_packages(root: Path) -> tuple[str, ...]:

@@ -1,4 +1,7 @@
-"""A run that is not finished: one record of it, from its first call to its row in the ledger."""
+"""A run that is not finished: one record of it, from its first call to its row in the ledger.
+
+Between processes it waits as a row of the ledger's database.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,16 @@ from pathlib import Path
 from typing import Any, Final
 
 import msgspec
+from sqlalchemy import BigInteger, Column, MetaData, Table, Text, delete, insert, select
 
-from tipstaff.errors import ConfigError
+from tipstaff.errors import ConfigError, StoreDamagedError
 from tipstaff.gates.fields import as_text
 from tipstaff.gates.results import GateResult, aggregate_decision
 from tipstaff.guidance.intents.classify import classify_intent
 from tipstaff.model import RetrievalResult
 from tipstaff.runs.events import GateVerdict, RetrievedRule, RunEvent, Violation, without_controls
 from tipstaff.runs.limits import LoopBreaker
+from tipstaff.store.database import Database, Schema, migrate, version_of
 from tipstaff.store.git import head_commit
 
 ALWAYS_LOADED: Final = "always loaded"
@@ -130,3 +135,47 @@ def _verdict(entry: str, tool: str, results: list[GateResult]) -> GateVerdict:
     rules = tuple(dict.fromkeys(one["rule_id"] for result in results for one in result.metadata.get("findings", ())))
     span = (findings[0].get("start", 0), findings[0].get("end", 0)) if findings else (0, 0)
     return GateVerdict(tool=tool, decision=decision, rules=rules, gate=worst.gate_name, span=span, subject=subject)
+
+
+_ROWS: Final = Table(
+    "tipstaff_open_runs",
+    MetaData(),
+    Column("run_id", Text, primary_key=True),
+    Column("at", BigInteger, nullable=False),
+    Column("record", Text, nullable=False),
+)
+_SCHEMA: Final = Schema("open runs", "open_runs_schema", (_ROWS.create,))
+
+
+class OpenRuns:
+    """Runs that wait in a database to be finished, by this process or another."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def put(self, run: OpenRun) -> None:
+        """Write a run in place of what was written of it before."""
+        row = {"run_id": run.event_id, "at": run.timestamp, "record": msgspec.json.encode(run).decode()}
+        with self._database.writing() as connection:
+            migrate(connection, _SCHEMA)
+            connection.execute(delete(_ROWS).where(_ROWS.c.run_id == run.event_id))
+            connection.execute(insert(_ROWS).values(row))
+
+    def find(self, run_id: str) -> OpenRun | None:
+        """Return a run that waits, None where there is none of this id."""
+        with self._database.reading() as connection:
+            if not version_of(connection, _SCHEMA):
+                return None
+            text = connection.execute(select(_ROWS.c.record).where(_ROWS.c.run_id == run_id)).scalar_one_or_none()
+        if text is None:
+            return None
+        try:
+            return msgspec.json.decode(text, type=OpenRun)
+        except msgspec.DecodeError as error:
+            raise StoreDamagedError(f"run {run_id!r} is damaged: {error}; start it again") from error
+
+    def drop(self, run_id: str) -> None:
+        """Forget a run that is finished."""
+        with self._database.writing() as connection:
+            migrate(connection, _SCHEMA)
+            connection.execute(delete(_ROWS).where(_ROWS.c.run_id == run_id))

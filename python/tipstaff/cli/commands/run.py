@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from tipstaff.cli import exits
 from tipstaff.cli.options import json_option, key_of, ledger_options
 from tipstaff.cli.output import Painter, plain, write, write_json
-from tipstaff.errors import ConfigError, SourceNotFoundError
 
 if TYPE_CHECKING:
     from tipstaff.plane import GuidanceControlPlane
-
-_RUN_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 
 
 @click.group("run")
@@ -38,16 +34,10 @@ def start(
     """Begin a run: print its id and the rules for its task, with changes that are on trial."""
     import msgspec
 
-    from tipstaff.store.replacing import replaced_file
-
     with _plane(repository, url, key_file) as plane:
         run_id = plane.start_run(task, session_id=session_id, agent_id=agent_id)
         found = plane.retrieve_for_task(task, repo_scope=scope)
         suspended = plane.suspend_run(run_id)
-    path = _file(repository, run_id)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with replaced_file(path) as file:
-        file.write(msgspec.json.encode(suspended))
     if as_json:
         write_json(
             {"run_id": run_id, "policy_text": found.policy_text, "rules": msgspec.to_builtins(suspended.retrieved)}
@@ -79,22 +69,12 @@ def finish(
 
     Exits with 1 if an evaluator does not pass it.
     """
-    import msgspec
-
     from tipstaff.cli.run_changes import changes_since
-    from tipstaff.plane import OpenRun
 
-    path = _file(repository, run_id)
-    try:
-        suspended = msgspec.json.decode(path.read_bytes(), type=OpenRun)
-    except FileNotFoundError as error:
-        raise SourceNotFoundError(f"no run {run_id!r} was started here, or it was finished") from error
-    except msgspec.DecodeError as error:
-        raise ConfigError(f"{path}: damaged: {error}; start the run again") from error
     ran = passed is not None or failed is not None or skipped is not None
     tests = {"ran": ran, "passed": passed or 0, "failed": failed or 0, "skipped": skipped or 0}
     with _plane(repository, url, key_file, forbidden) as plane:
-        plane.resume_run(suspended)
+        suspended = plane.open_run(plane.resume_run(run_id))
         for given in violations:
             rule, _, rest = given.partition(":")
             severity, _, description = rest.partition(":")
@@ -104,7 +84,6 @@ def finish(
             run_id, outcome=outcome, tests=tests, files=touched, diff=diff, rework_lines=rework, tokens=tokens,
             verdicts=_verdicts(plane, repository, suspended.session_id, suspended.timestamp),
         )  # fmt: skip
-    path.unlink(missing_ok=True)
     if as_json:
         write_json({"run_id": run_id, "evaluation": [one.to_dict() for one in results]})
     else:
@@ -122,12 +101,6 @@ def _plane(
 
     config = PlaneConfig(ledger_url=url, ledger_key=key_of(key_file), forbidden_packages=forbidden)
     return GuidanceControlPlane(repository, config=config)
-
-
-def _file(repository: Path, run_id: str) -> Path:
-    if not _RUN_ID.fullmatch(run_id):
-        raise ConfigError(f"{run_id!r} is not the id of a run")
-    return repository / ".tipstaff" / "runs" / f"{run_id}.json"
 
 
 def _verdicts(plane: GuidanceControlPlane, root: Path, session_id: str | None, since: int) -> list[Any]:
