@@ -173,12 +173,12 @@ def _period(rule: GuidanceRule) -> str:
 def stats(repository: Path, url: str | None, key_file: Path | None, limit: int, as_json: bool) -> int:
     """Show how often each rule was relevant, retrieved, followed, broken and corrected, with 95 % intervals."""
     from tipstaff.guidance.project import open_project
-    from tipstaff.runs.statistics.rules import rule_stats
+    from tipstaff.runs.statistics.rules import RunRow, rule_stats
 
     with opened(repository, url, key_file) as ledger:
         with open_project(repository) as project:
             known = [rule.id for rule in project.bundle.rules()]
-        rows: list[dict[str, Any]] = rule_stats(ledger.events(), rule_ids=known).to_pylist()
+        rows: list[dict[str, Any]] = rule_stats(ledger.iter_as(RunRow), rule_ids=known).to_pylist()
     rows = rows[:limit] if limit else rows
     if as_json:
         write_json(rows)

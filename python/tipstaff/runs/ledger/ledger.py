@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from operator import itemgetter
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 import msgspec
 from sqlalchemy import Select, func, insert, select
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tipstaff.runs.ledger.ingestion import IngestReport
 
 _STREAM_ROWS: Final = 5_000
+_Row = TypeVar("_Row")
 _MAKERS: Final = "; `tipstaff run start`, `ledger ingest` and `ledger import` make one"
 
 
@@ -183,6 +184,14 @@ class Ledger:
         for _, event in self._runs(task_id, session_id, since, until, after):
             yield event
 
+    def iter_as(self, kind: type[_Row]) -> Iterator[_Row]:
+        """Yield what a kind of record has of each run: its fields alone are decoded."""
+        decoder = msgspec.json.Decoder(kind)
+        for seq, body in self._bodies("run", None, None, None, None, None):
+            with self._readable(seq):
+                row = decoder.decode(body)
+            yield row
+
     def records(
         self, kind: str, *, session_id: str | None = None, since: int | None = None, until: int | None = None
     ) -> Iterator[dict[str, Any]]:
@@ -208,7 +217,7 @@ class Ledger:
         after: int | None,
         *,
         latest_first: bool = False,
-    ) -> Iterator[tuple[int, str]]:
+    ) -> Iterator[Sequence[Any]]:
         query: Select[Any, Any] = select(ENTRIES.c.seq, ENTRIES.c.body).where(ENTRIES.c.kind == kind)
         query = query.order_by(*([ENTRIES.c.at.desc(), ENTRIES.c.seq.desc()] if latest_first else [ENTRIES.c.seq]))
         for column, value in ((ENTRIES.c.task_id, task_id), (ENTRIES.c.session_id, session_id)):
@@ -224,8 +233,8 @@ class Ledger:
             self.database.reading() as connection,
             connection.execution_options(stream_results=True, max_row_buffer=_STREAM_ROWS).execute(query) as rows,
         ):
-            for row in rows:
-                yield row.seq, row.body
+            for rows_read in rows.partitions(_STREAM_ROWS):
+                yield from rows_read
 
     @contextlib.contextmanager
     def _readable(self, seq: int) -> Generator[None]:

@@ -18,7 +18,6 @@ from pathlib import Path
 from tipstaff.errors import ConfigError
 from tipstaff.guidance.project import compile_repository
 from tipstaff.model import PolicyBundle, Record
-from tipstaff.runs.events import RunEvent
 from tipstaff.runs.ledger.ledger import Ledger
 from tipstaff.runs.optimizer.changes import Change
 from tipstaff.runs.optimizer.editing import (
@@ -36,7 +35,8 @@ from tipstaff.runs.optimizer.editing import (
 from tipstaff.runs.optimizer.proposers import Evidence, PhraseProposer, Proposer, refused
 from tipstaff.runs.optimizer.replayed import replayed
 from tipstaff.runs.optimizer.trials import Experiment, History, Trial, judge
-from tipstaff.runs.statistics.metrics import ViolationRank, rank_violations
+from tipstaff.runs.statistics.metrics import ViolationRank
+from tipstaff.runs.statistics.rules import RuleUses, RunRow
 from tipstaff.runs.statistics.sequential import SequentialTest
 from tipstaff.store.replacing import replaced_file
 
@@ -150,11 +150,11 @@ class Optimizer:
         with self._lock:
             at = _now() if now is None else now
             rules = compile_repository(self.root) if bundle is None else bundle
-            events = self.ledger.events()
+            uses = RuleUses(self.ledger.iter_as(RunRow))
             history = History(self.ledger)
             trials = tuple(self._judged(one, rules, history, at) for one in list(history.open.values()))
-            ranking = rank_violations(events)
-            notes = self._propose(rules, events, ranking, history, at)
+            ranking = uses.ranking()
+            notes = self._propose(rules, uses, ranking, history, at)
             return OptimizeReport(
                 ranking=ranking[: self.config.top_violations],
                 trials=trials,
@@ -289,15 +289,15 @@ class Optimizer:
     def _propose(
         self,
         rules: PolicyBundle,
-        events: Sequence[RunEvent],
+        uses: RuleUses,
         ranking: Sequence[ViolationRank],
         history: History,
         at: int,
     ) -> tuple[str, ...]:
         """Record new proposals; returns why there are no more."""
         config = self.config
-        if len(events) < config.min_events:
-            return (f"{len(events)} runs; at least {config.min_events} are needed before anything is proposed",)
+        if uses.runs < config.min_events:
+            return (f"{uses.runs} runs; at least {config.min_events} are needed before anything is proposed",)
         notes: list[str] = []
         busy = {one.rule_id for one in history.proposed.values()}
         busy |= {one.change.rule_id for one in history.open.values()}
@@ -312,7 +312,7 @@ class Optimizer:
             if at - history.last.get(rank.rule_id, at - config.cooldown_ms) < config.cooldown_ms:
                 notes.append(f"{rank.rule_id}: it was changed or tried less than {config.cooldown_ms / 3.6e6:g} h ago")
                 continue
-            change = self._proposed(rank, rules, events, history, at)
+            change = self._proposed(rank, rules, uses, history, at)
             if change is None:
                 notes.append(f"{rank.rule_id}: no change is left to propose")
             else:
@@ -320,12 +320,12 @@ class Optimizer:
         return tuple(notes)
 
     def _proposed(
-        self, rank: ViolationRank, rules: PolicyBundle, events: Sequence[RunEvent], history: History, at: int
+        self, rank: ViolationRank, rules: PolicyBundle, uses: RuleUses, history: History, at: int
     ) -> Change | None:
         """Return a change worth a trial: harmless words that can be applied, and no worse as far as replay shows it."""
         rule = rules.rule(rank.rule_id)
         for _ in range(_MOST_PROPOSALS):
-            change = self.proposer.propose(_evidence(rank, events), rule, frozenset(history.tried))
+            change = self.proposer.propose(_evidence(rank, uses), rule, frozenset(history.tried))
             if change is None or change.id in history.tried:
                 return None
             why = refused(change.before, change.after)
@@ -333,7 +333,9 @@ class Optimizer:
                 history.record("dropped", at, change, summary=f"its words are refused: {why}")
                 continue
             try:
-                found = replayed(rules, with_changes(self.root, rules, [change]), change, events)
+                found = replayed(
+                    rules, with_changes(self.root, rules, [change]), change, uses.tasks.get(change.rule_id, ())
+                )
             except ConfigError as error:  # better known now than after a trial
                 history.record("dropped", at, change, summary=f"it cannot be applied: {error}")
                 continue
@@ -343,11 +345,8 @@ class Optimizer:
         return None
 
     def _runs_needed(self, rule_id: str) -> int:
-        config, runs, broken = self.config, 0, 0
-        for event in self.ledger.iter_events():
-            runs += 1
-            broken += any(one.rule_id == rule_id for one in event.violations)
-        rate = min(0.99, max(0.001, broken / max(1, runs)))
+        config, uses = self.config, RuleUses(self.ledger.iter_as(RunRow))
+        rate = min(0.99, max(0.001, uses.broken[rule_id] / max(1, uses.runs)))
         try:
             return 2 * SequentialTest.sample_size(
                 rate, config.effect, power=config.power, alpha=config.alpha, min_runs=config.min_runs
@@ -391,18 +390,12 @@ class Optimizer:
         return (*paths, str(path.relative_to(self.root)))
 
 
-def _evidence(rank: ViolationRank, events: Sequence[RunEvent]) -> Evidence:
+def _evidence(rank: ViolationRank, uses: RuleUses) -> Evidence:
     rule_id = rank.rule_id
-    broken = [event for event in events if any(one.rule_id == rule_id for one in event.violations)]
-    counts: dict[str, int] = {}
-    for event in broken:
-        for one in event.violations:
-            if one.rule_id == rule_id and one.description.strip():
-                counts[one.description] = counts.get(one.description, 0) + 1
+    counts = uses.descriptions[rule_id]
     return Evidence(
-        rule_id=rule_id, frequency=rank.frequency, cost=rank.cost, runs=len(events),
-        retrieved=sum(rule_id in event.retrieved_rule_ids for event in events),
-        broken=len(broken), broken_without=sum(rule_id not in event.retrieved_rule_ids for event in broken),
+        rule_id=rule_id, frequency=rank.frequency, cost=rank.cost, runs=uses.runs, retrieved=uses.retrieved[rule_id],
+        broken=uses.broken[rule_id], broken_without=uses.broken_without[rule_id],
         descriptions=tuple(sorted(counts, key=lambda text: (-counts[text], text))),
     )  # fmt: skip
 

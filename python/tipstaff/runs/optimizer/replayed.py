@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
 
 from tipstaff.guidance.retrieval.retriever import ShardRetriever
 from tipstaff.model import PolicyBundle, Record
-from tipstaff.runs.events import RunEvent
 from tipstaff.runs.optimizer.changes import Change
-
-MOST_TASKS: Final = 500
 
 
 class ReplayEvidence(Record, frozen=True, kw_only=True):
@@ -44,7 +40,7 @@ class ReplayEvidence(Record, frozen=True, kw_only=True):
 
 
 def replayed(
-    bundle: PolicyBundle, changed: PolicyBundle, change: Change, events: Iterable[RunEvent], *, max_shards: int = 5
+    bundle: PolicyBundle, changed: PolicyBundle, change: Change, tasks: Iterable[str], *, max_shards: int = 5
 ) -> ReplayEvidence:
     """Retrieve again for the tasks of runs that broke a change's rule.
 
@@ -54,19 +50,18 @@ def replayed(
         The rules in force, and with the change.
     change
         What would be changed.
-    events
-        Runs; those without a task's text say nothing.
+    tasks
+        Texts of tasks of runs that broke its rule.
     max_shards
         Rules that a task is given.
     """
-    broken = (event.task for event in events if any(one.rule_id == change.rule_id for one in event.violations))
-    tasks = list(dict.fromkeys(task for task in broken if task))[-MOST_TASKS:]
-    if not tasks:
+    known = list(dict.fromkeys(tasks))
+    if not known:
         return ReplayEvidence(tasks=0, before=0, after=0, displaced=0)
-    old, new = (_given(one, tasks, max_shards) for one in (bundle, changed))
+    old, new = (_given(one, known, max_shards) for one in (bundle, changed))
     own = {change.rule_id}
     return ReplayEvidence(
-        tasks=len(tasks), before=sum(own <= one for one in old), after=sum(own <= one for one in new),
+        tasks=len(known), before=sum(own <= one for one in old), after=sum(own <= one for one in new),
         displaced=sum(bool(one - other - own) for one, other in zip(old, new, strict=True)),
     )  # fmt: skip
 

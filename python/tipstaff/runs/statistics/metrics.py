@@ -77,23 +77,3 @@ def ledger_metrics(events: Iterable[RunEvent]) -> Metrics:
         clarifying_questions=questions / runs,
         task_count=runs,
     )
-
-
-def rank_violations(events: Iterable[RunEvent]) -> tuple[ViolationRank, ...]:
-    """Return the rules that were broken, the most expensive first.
-
-    A run's rework is shared evenly among its violations, so the scores of all rules add up to the rework of the runs
-    that broke any. The order is by score, each violation counted as one line more, so that a rule that is broken often
-    without rework is not below one that was broken once; ties are in order of first appearance.
-    """
-    frequency: dict[str, int] = {}
-    lines: dict[str, float] = {}
-    for event in events:
-        for found in event.violations:
-            frequency[found.rule_id] = frequency.get(found.rule_id, 0) + 1
-            share = event.rework_lines / len(event.violations)
-            lines[found.rule_id] = lines.get(found.rule_id, 0.0) + share
-    ranks = [
-        ViolationRank(rule_id, count, lines[rule_id] / count, lines[rule_id]) for rule_id, count in frequency.items()
-    ]
-    return tuple(sorted(ranks, key=lambda rank: -(rank.score + rank.frequency)))
