@@ -406,6 +406,27 @@ def test_paths_of_a_call(tmp_path: Path, tool: str, params: dict[str, Any], allo
     assert ("scope" not in [result.gate_name for result in results]) == allowed
 
 
+def test_a_budget_is_shared_by_processes(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'ledger.db'}"
+    config = {"ledger_url": url, "ledger_key": KEY, "durable": False}
+    with GuidanceControlPlane(RULES_ROOT, config=config) as plane:
+        mine = plane.narrow(budgets={"calls": 6, "tokens": 100, "seconds": 3600}, shared="night")
+        mine.evaluate_command("git status")
+        process = os.fork()
+        if not process:
+            other = plane.narrow(budgets={"calls": 6}, shared="night")
+            answers = [decided(other.evaluate_command("git status"))[0] for _ in range(3)]
+            other.spend(tokens=60)
+            os._exit(answers != ["allow"] * 3)
+        assert os.waitpid(process, 0)[1] == 0
+        run = mine.start_run("Fix it")
+        assert mine.record_step(run, "git status", tokens=10).action == "continue"
+        assert decided(mine.evaluate_command("git status"))[0] == "allow"
+        assert decided(plane.narrow(budgets={"calls": 5}, shared="night").evaluate_command("ls")) == ("block", ["budget"])
+        assert mine.record_step(run, "git status", tokens=30).action == "stop"
+        assert decided(plane.narrow(budgets={"calls": 1}, shared="day").evaluate_command("ls"))[0] == "allow"
+
+
 def test_budgets_are_charged_to_the_parents_too(plane: GuidanceControlPlane) -> None:
     parent = plane.narrow(budgets={"calls": 5, "tokens": 1000, "usd": 1.0})
     children = [parent.narrow(budgets={"calls": 3}), parent.narrow()]

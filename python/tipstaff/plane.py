@@ -653,7 +653,7 @@ class GuidanceControlPlane:
 
     def narrow(
         self, tools: Iterable[str] | None = None, paths: Iterable[str] | None = None,
-        budgets: Budgets | Mapping[str, Any] | None = None,
+        budgets: Budgets | Mapping[str, Any] | None = None, shared: str | None = None,
     ) -> Self:  # fmt: skip
         """Return a plane for a sub-agent that may do at most what this one may.
 
@@ -665,6 +665,8 @@ class GuidanceControlPlane:
             Globs, relative to the root, of the paths that its calls may name.
         budgets
             ``tokens``, ``calls``, ``seconds``, ``usd``; what it uses is charged to this plane as well.
+        shared
+            A name: what is used is counted in the ledger's database, for every process that narrows with that name.
 
         Returns
         -------
@@ -673,7 +675,8 @@ class GuidanceControlPlane:
         """
         child = object.__new__(type(self))
         child._shared = self._shared
-        child._scope = self._scope.narrowed(tools, paths, budgets)
+        place = None if shared is None else (self.ledger.database, shared)
+        child._scope = self._scope.narrowed(tools, paths, budgets, shared=place)
         return child
 
     def close(self) -> None:

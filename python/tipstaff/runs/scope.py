@@ -16,6 +16,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
+from sqlalchemy import BigInteger, Column, Float, MetaData, Table, Text, insert, select, update
+
 from tipstaff.errors import ConfigError
 from tipstaff.gates.fields import Field, fields_of
 from tipstaff.gates.judging.allowlist import is_allowed
@@ -23,6 +25,7 @@ from tipstaff.gates.judging.engine import EnforcementGates
 from tipstaff.gates.results import GateResult
 from tipstaff.globs import compile_scope, is_valid
 from tipstaff.model import Record
+from tipstaff.store.database import Database, Schema, migrate
 
 _PATH_WORDS: Final = frozenset(
     "path paths file files filename filenames filepath dir dirs directory directories folder folders cwd workdir root "
@@ -106,6 +109,9 @@ class Layer:
             self.tokens += tokens
             self.usd += usd
 
+    def refresh(self) -> None:
+        """Take in what others used under it."""
+
     def exceeded(self, call: int) -> str:
         """Return which budget is used up at a call's number, empty where none is."""
         budgets = self.budgets
@@ -131,6 +137,74 @@ class Layer:
         return not path.startswith("..") and any(matches(path) or matches(f"{path}/-") for matches in self._matchers)
 
 
+_BUDGETS: Final = Table(
+    "tipstaff_budgets",
+    MetaData(),
+    Column("name", Text, primary_key=True),
+    Column("began", Float, nullable=False),
+    Column("calls", BigInteger, nullable=False),
+    Column("tokens", BigInteger, nullable=False),
+    Column("usd", Float, nullable=False),
+)
+_SCHEMA: Final = Schema("budgets", "budgets_schema", (_BUDGETS.create,))
+
+
+class SharedLayer(Layer):
+    """A layer whose use is counted in a database, for all processes that name it.
+
+    Parameters
+    ----------
+    database
+        Where.
+    name
+        Of the budget. Its time begins when it is first used.
+    tools, paths, budgets
+        As of `Layer`.
+    """
+
+    def __init__(
+        self, database: Database, name: str, tools: tuple[str, ...] | None, paths: tuple[str, ...] | None,
+        budgets: Budgets | None,
+    ) -> None:  # fmt: skip
+        super().__init__(tools, paths, budgets)
+        self._database = database
+        self._name = name
+        self._add()
+
+    def count_call(self) -> int:
+        """Count a call; returns its number among those of all processes."""
+        return self._add(calls=1)
+
+    def spend(self, tokens: int, usd: float) -> None:
+        """Charge what a model used."""
+        self._add(tokens=tokens, usd=usd)
+
+    def refresh(self) -> None:
+        """Take in what others used under it."""
+        self._add()
+
+    @property
+    def seconds(self) -> float:
+        """How long ago the budget was first used, by the clock of the day."""
+        return time.time() - self._began
+
+    def _add(self, calls: int = 0, tokens: int = 0, usd: float = 0.0) -> int:
+        mine = _BUDGETS.c.name == self._name
+        with self._database.writing() as connection:
+            migrate(connection, _SCHEMA)
+            row = connection.execute(select(_BUDGETS).where(mine)).one_or_none()
+            if row is None:
+                first = {"name": self._name, "began": time.time(), "calls": 0, "tokens": 0, "usd": 0.0}
+                connection.execute(insert(_BUDGETS).values(first))
+                row = connection.execute(select(_BUDGETS).where(mine)).one()
+            used = {"calls": row.calls + calls, "tokens": row.tokens + tokens, "usd": row.usd + usd}
+            if calls or tokens or usd:
+                connection.execute(update(_BUDGETS).where(mine).values(used))
+        self._began = row.began
+        self.calls, self.tokens, self.usd = used["calls"], used["tokens"], used["usd"]
+        return self.calls
+
+
 class Scope:
     """The layers that hold for one agent.
 
@@ -148,9 +222,10 @@ class Scope:
         self._has_paths = any(layer.paths is not None for layer in layers)
 
     def narrowed(
-        self, tools: Any = None, paths: Any = None, budgets: Budgets | Mapping[str, Any] | None = None
-    ) -> Scope:
-        """Return a scope with one layer more.
+        self, tools: Any = None, paths: Any = None, budgets: Budgets | Mapping[str, Any] | None = None,
+        *, shared: tuple[Database, str] | None = None,
+    ) -> Scope:  # fmt: skip
+        """Return a scope with one layer more; `shared` is the database and the name of a budget of several processes.
 
         Raises
         ------
@@ -158,7 +233,8 @@ class Scope:
             Tools or paths are not lists of texts, or a budget is not usable.
         """
         table = Budgets(**budgets) if isinstance(budgets, Mapping) else budgets
-        layer = Layer(_texts("tools", tools), _texts("paths", paths), table)
+        given = _texts("tools", tools), _texts("paths", paths), table
+        layer = Layer(*given) if shared is None else SharedLayer(*shared, *given)
         return Scope(self.root, (*self.layers, layer))
 
     def check(self, tool: str, params: Any, gates: EnforcementGates, cwd: str | None = None) -> list[GateResult]:
@@ -202,6 +278,7 @@ class Scope:
         """Return what is left of each budget, the least over all layers."""
         left: dict[str, Any] = {}
         for layer in self.layers:
+            layer.refresh()
             used = {"tokens": layer.tokens, "calls": layer.calls, "usd": layer.usd, "seconds": layer.seconds}
             for name, spent in used.items():
                 limit = getattr(layer.budgets, name)
