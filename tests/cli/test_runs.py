@@ -76,6 +76,24 @@ def test_a_run_from_a_shell(root: Path, tmp_path: Path, capsys: pytest.CaptureFi
     assert status.stdout.split() == ["M", "src/a.py"], "the ledger is kept out of git"
 
 
+def test_results_of_tests_are_read_where_there_is_a_report(
+    root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = tmp_path / "report.txt"
+    found: list[Any] = []
+    for text in (None, "3 passed, 1 failed in 0.1s", "all fine"):
+        run_id = as_json(capsys, "run", "start", "fix it")[1]["run_id"]
+        report.write_text(text or "")
+        options = ("--report", str(report)) if text else ()
+        code, shown = ran(capsys, "run", "finish", run_id, "--passed", "999", *options)
+        found.append((code, "as the caller says" in shown, "999 passed" in shown, "3 passed, 1 failed" in shown))
+    assert found == [
+        (exits.OK, True, True, False),
+        (exits.FINDINGS, False, False, True),
+        (exits.UNREADABLE, False, False, False),
+    ]
+
+
 def as_json_show(capsys: pytest.CaptureFixture[str], run_id: str) -> tuple[int, Any]:
     code = run(["ledger", "show", run_id])
     return code, json.loads(capsys.readouterr().out)

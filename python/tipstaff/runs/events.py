@@ -31,7 +31,17 @@ class DiffSummary(Record, frozen=True, kw_only=True, gc=False):
 
 
 class TestResults(Record, frozen=True, kw_only=True, gc=False):
-    """What the tests of a run came to; `ran` is whether they were started at all."""
+    """What the tests of a run came to.
+
+    Attributes
+    ----------
+    ran
+        Whether they were started at all.
+    passed, failed, skipped
+        How many.
+    parsed
+        Whether this was read from what the runner printed or reported; else it is what the caller says.
+    """
 
     __test__ = False  # not a test class, whatever pytest thinks of its name
 
@@ -39,6 +49,7 @@ class TestResults(Record, frozen=True, kw_only=True, gc=False):
     passed: int = 0
     failed: int = 0
     skipped: int = 0
+    parsed: bool = False
 
 
 class Violation(Record, frozen=True, kw_only=True, gc=False):

@@ -233,8 +233,8 @@ class Scope:
             Tools or paths are not lists of texts, or a budget is not usable.
         """
         table = Budgets(**budgets) if isinstance(budgets, Mapping) else budgets
-        given = _texts("tools", tools), _texts("paths", paths), table
-        layer = Layer(*given) if shared is None else SharedLayer(*shared, *given)
+        own = _texts("tools", tools), _texts("paths", paths)
+        layer = Layer(*own, table) if shared is None else SharedLayer(*shared, *own, table)
         return Scope(self.root, (*self.layers, layer))
 
     def check(self, tool: str, params: Any, gates: EnforcementGates, cwd: str | None = None) -> list[GateResult]:

@@ -10,9 +10,11 @@ import click
 from tipstaff.cli import exits
 from tipstaff.cli.options import json_option, key_of, ledger_options
 from tipstaff.cli.output import Painter, plain, write, write_json
+from tipstaff.errors import SourceError
 
 if TYPE_CHECKING:
     from tipstaff.plane import GuidanceControlPlane
+    from tipstaff.runs.events import TestResults
 
 
 @click.group("run")
@@ -54,6 +56,11 @@ def start(
 @click.option("--passed", type=click.IntRange(0), help="Tests that passed.")
 @click.option("--failed", type=click.IntRange(0), help="Tests that failed.")
 @click.option("--skipped", type=click.IntRange(0), help="Tests that were skipped.")
+@click.option(
+    "--report",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="What the tests printed, or their JUnit or TAP file: its results count, whatever is said of them.",
+)
 @click.option("--violation", "violations", multiple=True, help="RULE, RULE:SEVERITY or RULE:SEVERITY:DESCRIPTION.")
 @click.option("--file", "files", multiple=True, help="A file that was touched; else those changed since the start.")
 @click.option("--forbid", "forbidden", multiple=True, help="A package that must not be added: NAME, or npm:NAME.")
@@ -62,7 +69,8 @@ def start(
 @json_option
 def finish(
     run_id: str, repository: Path, url: str | None, key_file: Path | None, outcome: str, passed: int | None,
-    failed: int | None, skipped: int | None, violations: tuple[str, ...], files: tuple[str, ...],
+    failed: int | None, skipped: int | None, report: Path | None,
+    violations: tuple[str, ...], files: tuple[str, ...],
     forbidden: tuple[str, ...], rework: int, tokens: int, as_json: bool,
 ) -> int:  # fmt: skip
     """Finish a run: record it in the ledger, and print the results of the evaluators.
@@ -71,8 +79,11 @@ def finish(
     """
     from tipstaff.cli.run_changes import changes_since
 
+    tests: dict[str, Any] | TestResults
     ran = passed is not None or failed is not None or skipped is not None
     tests = {"ran": ran, "passed": passed or 0, "failed": failed or 0, "skipped": skipped or 0}
+    if report is not None:
+        tests = _reported(report)
     with _plane(repository, url, key_file, forbidden) as plane:
         suspended = plane.open_run(plane.resume_run(run_id))
         for given in violations:
@@ -92,6 +103,18 @@ def finish(
             mark = paint("pass", "green") if one.passed else paint("FAIL", "red", bold=True)
             write(f"{mark}  {one.score:4.2f}  {one.name}: {plain(one.details)}", painter=paint)
     return exits.OK if all(one.passed for one in results) else exits.FINDINGS
+
+
+def _reported(path: Path) -> TestResults:
+    from tipstaff.runs.evaluators.counting import results_of
+
+    try:
+        found = results_of(path.read_text(encoding="utf-8", errors="replace"))
+    except OSError as error:
+        raise SourceError(f"{path}: cannot be read: {error.strerror}") from error
+    if found is None:
+        raise SourceError(f"{path}: no results of tests are recognized in it; JUnit XML, TAP or a runner's output is")
+    return found
 
 
 def _plane(

@@ -47,7 +47,7 @@ def results_of(output: str) -> TestResults | None:
 
 
 def _results(passed: int, failed: int, skipped: int) -> TestResults:
-    return TestResults(ran=True, passed=passed, failed=failed, skipped=skipped)
+    return TestResults(ran=True, passed=passed, failed=failed, skipped=skipped, parsed=True)
 
 
 def _junit(text: str) -> TestResults | None:

@@ -30,6 +30,8 @@ def tests_pass(event: RunEvent, criteria: Criteria, /) -> EvaluatorResult:
         return EvaluatorResult(name, False, 0.0, "no tests were run")
     score = tests.passed / total if total else 0.0
     details = f"{tests.passed} passed, {tests.failed} failed, {tests.skipped} skipped"
+    if not tests.parsed:
+        details += ", as the caller says: no report of them was read"
     if tests.passed == 0 and tests.failed == 0:
         details = f"tests were started and none was run to its end: {details}"
     return EvaluatorResult(name, tests.failed == 0 and tests.passed > 0, score, details)

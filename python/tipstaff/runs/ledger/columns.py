@@ -39,6 +39,7 @@ COLUMNS: Final[dict[str, tuple[str, Callable[[RunEvent], Any]]]] = {
     "tests_passed": ("int64", lambda event: event.test_results.passed),
     "tests_failed": ("int64", lambda event: event.test_results.failed),
     "tests_skipped": ("int64", lambda event: event.test_results.skipped),
+    "tests_parsed": ("bool", lambda event: event.test_results.parsed),
     "tokens": ("int64", lambda event: event.tokens.total),
     "retrieved_rule_ids": ("strings", lambda event: event.retrieved_rule_ids),
     "relevant_rule_ids": ("strings", lambda event: event.relevant_rule_ids),
