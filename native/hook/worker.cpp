@@ -8,6 +8,7 @@
 
 #include "tipstaff/hook/compiling.hpp"
 #include "tipstaff/hook/pruning.hpp"
+#include "tipstaff/undo/git.hpp"
 
 extern "C" {
 
@@ -33,6 +34,19 @@ void tipstaff_start_apart(const char* const* arguments) noexcept {
   for (int file = 0; file < 64; ++file) ::close(file);
   for (int file = 0; file < 3; ++file) ::open("/dev/null", O_RDWR);
   ::execve(arguments[0], const_cast<char* const*>(arguments), environ);
+  ::_exit(127);
+}
+
+const char* const* tipstaff_environment() noexcept { return environ; }
+
+long tipstaff_spawn(const char* path, const char* const* arguments, const char* const* variables, int input, int output) noexcept {
+  const pid_t process = ::fork();
+  if (process != 0) return process;
+  ::dup2(input, 0);
+  ::dup2(output, 1);
+  ::close(2);
+  ::open("/dev/null", O_RDWR);
+  ::execve(path, const_cast<char* const*>(arguments), const_cast<char* const*>(variables));
   ::_exit(127);
 }
 

@@ -4,12 +4,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -140,6 +142,35 @@ int rename(const char* from, const char* to) noexcept {
   return static_cast<int>(checked(call(rename_call, number(from), number(to))));
 }
 int unlink(const char* path) noexcept { return static_cast<int>(checked(call(unlink_call, number(path)))); }
+int lstat(const char* __restrict path, struct stat* __restrict to) noexcept {
+  return static_cast<int>(checked(call(newfstatat_call, AT_FDCWD, number(path), number(to), AT_SYMLINK_NOFOLLOW)));
+}
+int __lxstat(int, const char* path, struct stat* to) noexcept { return lstat(path, to); }
+int statx(int folder, const char* __restrict path, int flags, unsigned mask, struct statx* __restrict to) noexcept {
+  return static_cast<int>(checked(call(statx_call, folder, number(path), flags, static_cast<long>(mask), number(to))));
+}
+int statfs(const char* path, struct statfs* to) noexcept { return static_cast<int>(checked(call(statfs_call, number(path), number(to)))); }
+int rmdir(const char* path) noexcept { return static_cast<int>(checked(call(rmdir_call, number(path)))); }
+int link(const char* from, const char* to) noexcept { return static_cast<int>(checked(call(link_call, number(from), number(to)))); }
+ssize_t readlink(const char* __restrict path, char* __restrict to, std::size_t size) noexcept {
+  return checked(call(readlink_call, number(path), number(to), static_cast<long>(size)));
+}
+int ftruncate(int file, off_t size) noexcept { return static_cast<int>(checked(call(ftruncate_call, file, size))); }
+int fsync(int file) { return static_cast<int>(checked(call(fsync_call, file))); }
+ssize_t copy_file_range(int from, off64_t* from_at, int to, off64_t* to_at, std::size_t size, unsigned flags) {
+  return checked(call(copy_file_range_call, from, number(from_at), to, number(to_at), static_cast<long>(size), static_cast<long>(flags)));
+}
+// Three arguments, of which the last is a number here.
+int tipstaff_ioctl(int file, unsigned long what, long value) noexcept __asm__("ioctl");
+int tipstaff_ioctl(int file, unsigned long what, long value) noexcept {
+  return static_cast<int>(checked(call(ioctl_call, file, static_cast<long>(what), value)));
+}
+ssize_t llistxattr(const char* path, char* names, std::size_t size) noexcept {
+  return checked(call(llistxattr_call, number(path), number(names), static_cast<long>(size)));
+}
+ssize_t lgetxattr(const char* path, const char* name, void* value, std::size_t size) noexcept {
+  return checked(call(lgetxattr_call, number(path), number(name), number(value), static_cast<long>(size)));
+}
 int flock(int file, int how) noexcept { return static_cast<int>(checked(call(flock_call, file, how))); }
 char* getcwd(char* to, std::size_t size) noexcept {
   if (System{}.working_folder(to, size)) return to;
@@ -200,6 +231,10 @@ pid_t getpid() noexcept { return static_cast<pid_t>(call(getpid_call)); }
 uid_t geteuid() noexcept { return static_cast<uid_t>(call(geteuid_call)); }
 
 int kill(pid_t process, int signal) noexcept { return static_cast<int>(checked(call(kill_call, process, signal))); }
+int poll(pollfd* files, nfds_t count, int milliseconds) {
+  return static_cast<int>(checked(call(poll_call, number(files), static_cast<long>(count), milliseconds)));
+}
+int pipe2(int* ends, int flags) noexcept { return static_cast<int>(checked(call(pipe2_call, number(ends), flags))); }
 int pipe(int* ends) noexcept { return static_cast<int>(checked(call(pipe_call, number(ends)))); }
 pid_t waitpid(pid_t process, int* status, int how) {
   return static_cast<pid_t>(checked(call(wait4_call, process, number(status), how)));

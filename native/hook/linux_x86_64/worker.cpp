@@ -1,11 +1,14 @@
 // Starts the worker that judges (hook/worker.hpp) as a process that shares this one's memory.
 #include "tipstaff/hook/worker.hpp"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "calls.hpp"
 #include "tipstaff/hook/compiling.hpp"
+#include "tipstaff/undo/git.hpp"
 
 using namespace tipstaff::hook::linux_x86_64;
 
@@ -94,6 +97,19 @@ void tipstaff_start_apart(const char* const* arguments) noexcept {
   for (long file = 0; file < 64; ++file) call(close_call, file);
   for (int file = 0; file < 3; ++file) open("/dev/null", O_RDWR);
   call(execve_call, number(arguments[0]), number(arguments), number(environment));
+  _exit(127);
+}
+
+const char* const* tipstaff_environment() noexcept { return environment; }
+
+long tipstaff_spawn(const char* path, const char* const* arguments, const char* const* variables, int input, int output) noexcept {
+  const long process = call(fork_call);
+  if (process != 0) return process;
+  call(dup2_call, input, 0);
+  call(dup2_call, output, 1);
+  call(close_call, 2);
+  open("/dev/null", O_RDWR);
+  call(execve_call, number(path), number(arguments), number(variables));
   _exit(127);
 }
 
