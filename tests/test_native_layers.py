@@ -13,7 +13,7 @@ HEADERS = NATIVE / "include" / "tipstaff"
 HOME_OF = {"gate/shell/language/bytes.hpp": "gate/tree", "gate/findings.hpp": "gate/rules"}
 ROOMS = (
     "machine_limits.hpp", "syntax", "eval", "text", "tokens", "tasks", "scoring", "similarity", "dispatch.hpp", "focus", "secrets",
-    "gate/tree", "gate/tool_fields.hpp", "gate/patch", "gate/paths", "gate/rules", "gate/flow.hpp", "gate/links.hpp", "gate/engine.hpp",
+    "gate/tree", "gate/tool_fields.hpp", "gate/patch", "gate/paths", "undo", "gate/rules", "gate/flow.hpp", "gate/links.hpp", "gate/engine.hpp",
     "gate/tool_commands.hpp", "gate/tool_edits.hpp", "gate/tool_languages.hpp",
     "gate/sql", "gate/cmd", "gate/powershell", "gate/scripting", "gate/scripting/actions", "gate/scripting/libraries",
     "gate/scripting/reader", "gate/shell", "gate/shell/short",

@@ -7,22 +7,75 @@ import random
 import subprocess
 from collections import Counter
 from pathlib import Path
-
-import pytest
+from typing import TYPE_CHECKING
 
 from tipstaff.kernels._undo import classes
 
+if TYPE_CHECKING:
+    import pytest
+
 NAMES = ("a", "b", "foo", "bar.txt", "x.log", ".env", "build", "dist-1", "tmp", "Foo", "a b", "[x]", "é", "t.sqlite")
 NAMES += ("#h", "!n", "foo.o", "foo.c", "-r", "caf\udce9")
-LINES = ("*.log", "/build", "build/", "!x.log", "foo/**", "**/tmp", "a/*/b", "tmp/", "[ab]", "[!a]oo", "\\#h", "\\!n", "dist-*")
-LINES += ("foo/bar.txt", "*.sqlite", ".env", "a b", "a\\ b", "*", "!*/", "!*.txt", "**/a/**", "a/**/b", "x?log", "[[:upper:]]oo")
-LINES += ("b/", "# comment", "", "foo ", "*.[oa]", "\\[x\\]", "/*", "!/a", "f*o", "é", "a**b", "**", "[a-", "[]x]", "x.log\r", "a\\", "/foo/*/")
+LINES = (
+    "*.log",
+    "/build",
+    "build/",
+    "!x.log",
+    "foo/**",
+    "**/tmp",
+    "a/*/b",
+    "tmp/",
+    "[ab]",
+    "[!a]oo",
+    "\\#h",
+    "\\!n",
+    "dist-*",
+)
+LINES += (
+    "foo/bar.txt",
+    "*.sqlite",
+    ".env",
+    "a b",
+    "a\\ b",
+    "*",
+    "!*/",
+    "!*.txt",
+    "**/a/**",
+    "a/**/b",
+    "x?log",
+    "[[:upper:]]oo",
+)
+LINES += (
+    "b/",
+    "# comment",
+    "",
+    "foo ",
+    "*.[oa]",
+    "\\[x\\]",
+    "/*",
+    "!/a",
+    "f*o",
+    "é",
+    "a**b",
+    "**",
+    "[a-",
+    "[]x]",
+    "x.log\r",
+    "a\\",
+    "/foo/*/",
+)
+
+
+def is_there(path: Path) -> bool:
+    return path.exists() or path.is_symlink()
 
 
 def git(root: Path, *arguments: str) -> list[str]:
     """Return the names that git prints, ended by NUL."""
     done = subprocess.run(
-        ["git", "-C", root, "-c", "user.name=a", "-c", "user.email=a@example.org", *arguments], check=True, capture_output=True
+        ["git", "-C", root, "-c", "user.name=a", "-c", "user.email=a@example.org", *arguments],
+        check=True,
+        capture_output=True,
     )
     return [os.fsdecode(name) for name in done.stdout.split(b"\0") if name]
 
@@ -31,24 +84,24 @@ def build(root: Path, drawn: random.Random) -> None:
     """Make a repository with files of all kinds of states."""
     root.mkdir()
     git(root, "init", "-q", *(["--object-format=sha256"] if drawn.random() < 0.1 else []))
-    folders = [str(root)]
+    folders = [root]
     for _ in range(drawn.randint(2, 7)):
-        folder = os.path.join(drawn.choice(folders), drawn.choice(NAMES))
-        if not os.path.lexists(folder):
-            os.mkdir(folder)
+        folder = drawn.choice(folders) / drawn.choice(NAMES)
+        if not is_there(folder):
+            folder.mkdir()
             folders.append(folder)
 
     def write(count: int) -> None:
         for _ in range(count):
-            path = os.path.join(drawn.choice(folders), drawn.choice(NAMES))
-            if os.path.isdir(path) or os.path.islink(path):
+            path = drawn.choice(folders) / drawn.choice(NAMES)
+            if path.is_dir() or path.is_symlink():
                 continue
-            if drawn.random() < 0.1 and not os.path.lexists(path):
-                os.symlink(drawn.choice(NAMES), path)
+            if drawn.random() < 0.1 and not is_there(path):
+                path.symlink_to(drawn.choice(NAMES))
                 continue
-            Path(path).write_text(drawn.choice(["1\n", "22\n", "333\n"]))
+            path.write_text(drawn.choice(["1\n", "22\n", "333\n"]))
             if drawn.random() < 0.1:
-                os.chmod(path, 0o755)
+                path.chmod(0o755)
 
     write(12)
     git(root, "add", "-A")
@@ -60,16 +113,16 @@ def build(root: Path, drawn: random.Random) -> None:
     for folder in folders:
         if drawn.random() < 0.5:
             text = "\n".join(drawn.sample(LINES, drawn.randint(1, 6))) + drawn.choice(["\n", ""])
-            Path(folder, ".gitignore").write_bytes(text.encode())
+            (folder / ".gitignore").write_bytes(text.encode())
     if drawn.random() < 0.5:
         (root / ".git/info/exclude").write_text("\n".join(drawn.sample(LINES, 3)) + "\n")
     write(10)
     for name in drawn.sample(tracked := git(root, "ls-files", "-z"), min(2, len(tracked))):
-        if drawn.random() < 0.5 and os.path.lexists(root / name):
+        if drawn.random() < 0.5 and is_there(root / name):
             git(root, "add", "-f", "--", name)
     if drawn.random() < 0.3:
         git(root, "add", ".")
-    if drawn.random() < 0.1 and os.path.lexists(root / "foo.c"):
+    if drawn.random() < 0.1 and is_there(root / "foo.c"):
         git(root, "add", "-N", "-f", "foo.c")
 
 
@@ -82,7 +135,7 @@ def known_to_git(root: Path) -> dict[str, str]:
     found.update(dict.fromkeys(changed, "changed"))
     found.update(dict.fromkeys(git(root, "ls-files", "-o", "-z"), "untracked"))
     found.update(dict.fromkeys(git(root, "ls-files", "-o", "-i", "--exclude-standard", "-z"), "ignored"))
-    return {name: kind for name, kind in found.items() if os.path.lexists(root / name)}
+    return {name: kind for name, kind in found.items() if is_there(root / name)}
 
 
 def test_classes_are_those_of_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,7 +146,7 @@ def test_classes_are_those_of_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         root = tmp_path / f"r{seed}"
         build(root, random.Random(seed))
         want = known_to_git(root)
-        files = [name for name in want if not os.path.isdir(root / name) or os.path.islink(root / name)]
+        files = [name for name in want if not (root / name).is_dir() or (root / name).is_symlink()]
         for name, kind in zip(files, classes([root / name for name in files]), strict=True):
             # Where git's tree is not written the file counts as staged: more is kept, nothing is lost.
             careful = (kind, want[name]) in {("staged", "unchanged"), ("regenerated", "ignored")}

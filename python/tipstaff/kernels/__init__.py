@@ -20,6 +20,8 @@
                   --stat_files-->         sizes, times and inodes
                   --stat_folders-->       devices, inodes and times, links followed
                   --read_files-->         contents of files whose sizes are known
+    paths --classes-->                    what they are to git: unchanged, staged, changed, untracked, ignored ...
+    effects --keep-->                     a folder with what they would lose
     texts       --WordSets-->             the most similar of those taken in before, by their words
 
 Every argument that holds numbers is any C-contiguous buffer of the type named in the docstring, or plain bytes of it: a
