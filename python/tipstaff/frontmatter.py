@@ -21,6 +21,22 @@ _LENIENT: Final = re.compile(
 _LENIENT_ITEM: Final = re.compile(r"^(?P<dash>[ \t]*-[ \t]+)(?P<value>[*{!@%`][^\n]*?)[ \t]*$", re.MULTILINE)
 _SCOPE_KEYS: Final = ("paths", "globs", "applyTo", "fileMatchPattern")
 """Of Claude Code, of Cursor, Windsurf, Continue and others, of Copilot, of Kiro."""
+ALWAYS: Final = "always"
+FILES: Final = "files"
+DESCRIBED: Final = "described"
+MANUAL: Final = "manual"
+_MODES: Final = {
+    "inclusion": {"always": ALWAYS, "fileMatch": FILES, "auto": DESCRIBED, "manual": MANUAL},
+    "trigger": {"always_on": ALWAYS, "glob": FILES, "model_decision": DESCRIBED, "manual": MANUAL},
+    "type": {
+        "always_apply": ALWAYS,
+        "always": ALWAYS,
+        "agent_requested": DESCRIBED,
+        "auto": DESCRIBED,
+        "manual": MANUAL,
+    },
+}
+"""Of Kiro, of Windsurf and Antigravity, of Augment: when a file is loaded."""
 
 
 class FrontMatter(msgspec.Struct, frozen=True, gc=False):
@@ -34,6 +50,9 @@ class FrontMatter(msgspec.Struct, frozen=True, gc=False):
         Cursor's description, by which a model may ask for the rule.
     always_apply
         Cursor's ``alwaysApply``; None where it is not given.
+    mode
+        When the file says that it is loaded, by a key other than Cursor's: `ALWAYS`, for the `FILES` of its scopes,
+        where its description fits (`DESCRIBED`), or when somebody names it (`MANUAL`); empty where it does not say.
     problems
         Pairs of a diagnostic code and a message.
     """
@@ -41,6 +60,7 @@ class FrontMatter(msgspec.Struct, frozen=True, gc=False):
     scopes: tuple[str, ...] = ()
     description: str = ""
     always_apply: bool | None = None
+    mode: str = ""
     problems: tuple[tuple[str, str], ...] = ()
 
 
@@ -70,9 +90,19 @@ def read_front_matter(text: str) -> FrontMatter:
     if always is not None and not isinstance(always, bool):
         problems.append(("TS107", f"alwaysApply is {always!r}; it must be true or false."))
         always = None
+    mode = ""
+    for key, modes in _MODES.items():
+        if key in data:
+            mode = modes.get(str(data[key]), "")
+            if not mode and key != "type":  # a word that any file may have
+                problems.append(("TS107", f"{key} is {data[key]!r}; it must be one of {', '.join(modes)}."))
     description = data.get("description")
     return FrontMatter(
-        tuple(dict.fromkeys(scopes)), description if isinstance(description, str) else "", always, tuple(problems)
+        scopes=tuple(dict.fromkeys(scopes)),
+        description=description if isinstance(description, str) else "",
+        always_apply=always,
+        mode=mode,
+        problems=tuple(problems),
     )
 
 

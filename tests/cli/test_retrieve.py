@@ -75,7 +75,8 @@ def test_text_names_rules_reasons_and_locations(capsys: Capture, orchard: Path) 
 
 def test_meaning_is_the_default_and_hashes_are_asked_for_by_name(tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "CLAUDE.md").write_text(
-        "- Round discounts down\n- Report every authentication vulnerability\n- Keep images small\n", encoding="utf-8"
+        "- Round discounts down\n- [A-1] Report every authentication vulnerability\n- Keep images small\n",
+        encoding="utf-8",
     )
     for _ in range(2):
         found = retrieved(capsys, tmp_path, "Fix the auth issue")["shards"]
@@ -122,9 +123,9 @@ def test_in_a_folder_its_own_rules_hold_and_those_of_others_do_not(
 ) -> None:
     files = {
         "AGENTS.md": "- NEVER commit secrets.\n- Write commit messages in the imperative.\n",
-        "web/AGENTS.md": "- NEVER use inline styles.\n- Use hooks for shared state.\n",
+        "web/AGENTS.md": "- NEVER commit inline styles.\n- Use hooks for shared state.\n",
         "web/.cursor/rules/a.mdc": "---\nglobs: '**/*.tsx'\n---\n- Name components after their state.\n",
-        "api/AGENTS.md": "- NEVER return a stack trace.\n- Keep shared state out of requests.\n",
+        "api/AGENTS.md": "- NEVER expose a stack trace.\n- Keep shared state out of requests.\n",
     }
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -139,7 +140,7 @@ def test_in_a_folder_its_own_rules_hold_and_those_of_others_do_not(
         rules = [*document["constitution"]["rules"], *(one["shard"]["rule"] for one in document["shards"])]
         return {rule["text"] for rule in rules}
 
-    own = {"NEVER commit secrets.", "NEVER use inline styles.", "Use hooks for shared state."}
+    own = {"NEVER commit secrets.", "NEVER commit inline styles.", "Use hooks for shared state."}
     own.add("Name components after their state.")
     other = {"Keep shared state out of requests."}
     for place in ("web", "web/src/deep"):

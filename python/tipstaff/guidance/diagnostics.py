@@ -309,9 +309,9 @@ KINDS: Final[dict[str, Kind]] = {
     "TS405": Kind(
         "constitution-missed",
         INFO,
-        "Strongly worded rules narrowly miss the constitution.",
+        "Rules that belong to the constitution find no room in it.",
         why="They are retrieved for the tasks that they are about, and not always loaded.",
-        fix="Put what must always be known under a heading such as Critical, and say it in fewer words.",
+        fix="Say them or the one that counts least in fewer words, or give that one up.",
         example="".join(
             f"- You MUST NOT change table {n} of the ledger without asking the people who keep the books of year {n}\n"
             for n in range(40)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from tipstaff.budgets import CONSTITUTION_TOKENS
 from tipstaff.errors import ConfigError
+from tipstaff.frontmatter import ALWAYS
 from tipstaff.guidance.diagnostics import KINDS, find
 from tipstaff.guidance.quality import MAX_RULE_CHARS, is_long, is_vague
 from tipstaff.guidance.reading.repository_files import list_files
@@ -243,10 +244,7 @@ def host_loads(documents: Sequence[Document], also_loaded: Iterable[tuple[str, s
 
 
 def _is_always_loaded(document: Document) -> bool:
-    # A Cursor rule without globs is fetched by its description, unless it says that it always applies.
-    if document.path.endswith(".mdc") and document.always_apply is not True:
-        return False
-    return EVERYWHERE in document.scopes
+    return document.mode == ALWAYS and EVERYWHERE in document.scopes
 
 
 def _counts(diagnostics: Iterable[Diagnostic]) -> dict[str, int]:

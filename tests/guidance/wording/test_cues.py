@@ -15,7 +15,7 @@ MODULES = (
     "extraction.sentences",
     "extraction.polarity",
     "compiling.statements",
-    "compiling.emphasis",
+    "compiling.stakes",
 )
 PATTERNS = {
     f"{name}.{variable}": value

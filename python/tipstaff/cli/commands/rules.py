@@ -51,7 +51,7 @@ def explain(*, rule_id: str, repository: Path, as_json: bool) -> None:
 
 def explanation_of(bundle: PolicyBundle, rule: GuidanceRule) -> dict[str, Any]:
     """Return everything that is known about a rule, as JSON-ready data."""
-    from tipstaff.guidance.compiling.election import reasons
+    from tipstaff.guidance.compiling.election import reasons, why_left
 
     related: dict[str, list[str]] = {"duplicate": [], "near-duplicate": [], "contradiction": [], "conflict": []}
     for relation in bundle.relations:
@@ -60,8 +60,9 @@ def explanation_of(bundle: PolicyBundle, rule: GuidanceRule) -> dict[str, Any]:
             related.setdefault(relation.kind, []).append(other)
     return {
         "rule": rule.to_dict(),
-        "loaded": _loaded(bundle, rule),
+        "loaded": (loaded := _loaded(bundle, rule)),
         "constitution_reasons": list(reasons(rule)),
+        "not_in_constitution": "" if loaded != "by-task" else why_left(rule, bundle.constitution.rules),
         "duplicates": related["duplicate"],
         "repeated_in": [
             f"{found.source}:{found.line}"
@@ -116,7 +117,8 @@ def _explanation_lines(rule: GuidanceRule, explanation: dict[str, Any], paint: P
         ("from", f"{location}, a file of {rule.host}" + (f', under "{rule.heading}"' if rule.heading else "")),
         ("loaded", _when(rule, explanation["loaded"])),
         ("because", "; ".join(explanation["constitution_reasons"]) if rule.is_constitution else ""),
-        ("emphasis", "; ".join(explanation["constitution_reasons"]) if not rule.is_constitution else ""),
+        ("at stake", "; ".join(explanation["constitution_reasons"]) if not rule.is_constitution else ""),
+        ("left because", explanation["not_in_constitution"]),
         ("in force", _period(rule)),
         ("scopes", ", ".join(rule.repo_scopes) if rule.repo_scopes != (EVERYWHERE,) else ""),
         ("intents", ", ".join(rule.intents)),

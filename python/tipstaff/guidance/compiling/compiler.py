@@ -17,6 +17,7 @@ from typing import Final
 
 from tipstaff.budgets import MAX_SOURCE_BYTES
 from tipstaff.errors import SourceError
+from tipstaff.frontmatter import ALWAYS
 from tipstaff.guidance.compiling import conflicts
 from tipstaff.guidance.compiling.compiler_config import CompilerConfig
 from tipstaff.guidance.compiling.constitution import pack, short_hash
@@ -122,11 +123,13 @@ class _Compilation(Merging):
     ) -> None:
         super().__init__(diagnostics, former)
         self.config = config
+        self.modes: dict[str, str] = {}
         self.today = config.today or dt.datetime.now(tz=dt.UTC).date().isoformat()
 
     # -- one document -----------------------------------------------------------------------------------------------
 
     def add_document(self, document: Document) -> None:
+        self.modes[document.path] = document.mode
         candidates, problems = extract(document.parsed, document.path, in_constitution=document.in_constitution)
         self.diagnostics.extend(problems)
         texts = [candidate.text for candidate in candidates]
@@ -307,23 +310,25 @@ class _Compilation(Merging):
             )
 
     def _elect(self, rules: list[GuidanceRule]) -> list[GuidanceRule]:
-        """Make the rules that are put most strongly part of the constitution, in the root and in each folder."""
-        election = elect(rules, self.config.max_constitution_lines, [in_force(rule, self.today) for rule in rules])
+        """Make the rules in which most is at stake part of the constitution, in the root and in each folder."""
+        holds = [in_force(rule, self.today) for rule in rules]
+        election = elect(
+            rules, self.config.max_constitution_lines, holds, lambda path: self.modes.get(path, ALWAYS) == ALWAYS
+        )
         self.missed, self.overflow = election.missed, election.overflow
         return election.rules
 
     def _report_missed(self) -> None:
-        """Report once for each file which strongly put rules are not always loaded."""
-        by_path: dict[str, list[GuidanceRule]] = {}
-        for rule in self.missed:
-            by_path.setdefault(rule.path, []).append(rule)
+        """Report once for each file which rules belong to the constitution and found no room."""
+        by_path: dict[str, list[tuple[GuidanceRule, GuidanceRule | None]]] = {}
+        for rule, weakest in self.missed:
+            by_path.setdefault(rule.path, []).append((rule, weakest))
         for found in by_path.values():
-            first = found[0]
-            self.say(
-                "TS405",
-                first,
-                f"{len(found)} strongly worded rules narrowly miss the constitution, such as {first.text!r}.",
-            )
+            first, weakest = found[0]
+            text = f"{len(found)} rules belong to the constitution and find no room, such as {first.text!r}."
+            if weakest is not None:
+                text += f" Of those that it has {weakest.id} counts least: {weakest.text!r}."
+            self.say("TS405", first, text)
 
     def _constitution(self, rules: list[GuidanceRule]) -> Constitution:
         laws = [rule for rule in rules if rule.is_constitution and not folder_scope(rule)]

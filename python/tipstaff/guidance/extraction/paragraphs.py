@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import islice
+from typing import Final
 
 from tipstaff.guidance.extraction.candidate import Candidate
 from tipstaff.guidance.extraction.grammar import has_modal, is_condition, says_something, sentences, starts_with_pronoun
@@ -28,6 +30,11 @@ from tipstaff.guidance.extraction.patterns import (
 from tipstaff.guidance.extraction.rule_ids import looks_like_id
 from tipstaff.guidance.extraction.sentences import directs, has_strong_modal, is_exception, rules_out
 from tipstaff.guidance.reading.markdown import Block
+
+_WITHOUT_OBJECT: Final = re.compile(
+    r"(?:\*\*|__)[^*_.!]{0,60}\b(?:never|do not|don['’]t|must|always)\s+[a-z]+[.!]?(?:\*\*|__)[.!]?", re.IGNORECASE
+)
+"""Bold words that demand and do not say what, so that the sentence after them does ("**Final step, do not skip.**")."""
 
 
 def _opens(words: str) -> bool:
@@ -133,6 +140,9 @@ class ParagraphReader(HeadingReader):
             if words.startswith("~~") and words.rstrip(".!").find("~~", 2) == len(words.rstrip(".!")) - 2:
                 if has_modal(words):
                     self._say("TS206", head, tail)
+            elif not last and _WITHOUT_OBJECT.fullmatch(words.strip()):
+                labels = [*outer, self._context(words.strip("*_.! "), head, tail).label]
+                leads.append(labels[-1])
             elif not last and _opens(words) and (lead := self._context(words, head, tail).label).deciding:
                 labels = [*outer, lead]  # "Don't:" on a line above others
                 leads.append(lead)

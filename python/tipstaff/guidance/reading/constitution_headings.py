@@ -9,9 +9,7 @@ _NUMBERING: Final = re.compile(r"^(?:[\W_]|\d+(?:\.\d+)*[.):]?(?=\s|$)|[ivxIVX]{
 _NOUN: Final = r"safety|security|invariants?|constitution(?:al)?|critical|non[- ]?negotiables?"
 _MODAL: Final = r"must|never|always|required|mandatory"
 _FIRST: Final = re.compile(rf"(?:{_NOUN}|{_MODAL})(?!_?[^\W_]|-)", re.IGNORECASE)
-_LAST: Final = re.compile(
-    r"(?<![\w-])(?:safety|security|invariants?|constitution|non[- ]?negotiables?)\W*$", re.IGNORECASE
-)
+_LAST: Final = re.compile(r"(?<![\w-])(?:security|invariants?|constitution|non[- ]?negotiables?)\W*$", re.IGNORECASE)
 _QUALIFIED: Final = re.compile(
     rf"(?<![\w-])(?:{_NOUN}|mandatory|required)[- ](?:\w+[- ])?(?:rules?|requirements?|constraints?|invariants?|"
     r"guidelines?|polic(?:y|ies)|practices|standards?|protocols?|boundar(?:y|ies)|directives?)\W*$",
@@ -19,10 +17,14 @@ _QUALIFIED: Final = re.compile(
 )
 
 _LISTS: Final = re.compile(
-    r".*\b(?:commands?|files?|paths?|scripts?|links?|dependencies|packages|software|tools|variables?|endpoints?)\W*$",
+    r".*\b(?:patterns?|commands?|files?|paths?|scripts?|links?|dependencies|packages|software|tools|variables?|endpoints?)\W*$",
     re.IGNORECASE,
 )
 """How a heading ends that says what is listed, not what holds ("Critical commands")."""
+
+
+_NAMES: Final = re.compile(r"[\W_]*[a-z]+ed\b", re.IGNORECASE)
+"""What makes a name of a modal ("Always loaded")."""
 
 
 def plain_heading(text: str) -> str:
@@ -35,13 +37,13 @@ def is_constitution_heading(text: str) -> bool:
 
     The markers of the design note (safety, security, invariant, constitution, critical, non-negotiable, always, must,
     never, required, mandatory) count as whole words: at the head of the heading, after any numbering, emoji or
-    emphasis; the nouns among them also at its end ("Project Security") or before a word such as "rules" ("API
-    security requirements"). "Always-on pager notes" and "Mustache templates" are not meant.
+    emphasis; the nouns among them also before a word such as "rules" ("API security requirements"), and but for
+    safety at its end ("Project Security"). "Type Safety", "Always loaded" and "Mustache templates" are not meant.
 
     Source: ADR-G002; its prefix match is what this corrects.
     """
     words = plain_heading(text)
     head = _NUMBERING.sub("", words)
     if (first := _FIRST.match(head)) is not None:
-        return first[0].casefold() not in {"critical", "required", "mandatory"} or _LISTS.match(head) is None
+        return _NAMES.match(head, first.end()) is None and _LISTS.match(head) is None
     return _LAST.search(words) is not None or _QUALIFIED.search(words) is not None

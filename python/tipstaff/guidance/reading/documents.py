@@ -6,9 +6,9 @@ from pathlib import Path
 
 import msgspec
 
-from tipstaff.frontmatter import FrontMatter, read_front_matter
+from tipstaff.frontmatter import ALWAYS, FrontMatter, read_front_matter
 from tipstaff.guidance.reading.markdown import ParsedText, parse
-from tipstaff.guidance.reading.rule_files import RuleFile, file_scopes
+from tipstaff.guidance.reading.rule_files import RuleFile, file_scopes, mode_of
 from tipstaff.model import EVERYWHERE, Diagnostic
 
 
@@ -35,6 +35,8 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
         That folder, empty for the root.
     always_apply, description
         Cursor's keys.
+    mode
+        When its host loads it, one of the modes of `tipstaff.frontmatter`.
     imported_by
         The path of the file that imports this one, None for a file that a host reads by itself.
     in_constitution
@@ -55,6 +57,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     folder: str = ""
     always_apply: bool | None = None
     description: str = ""
+    mode: str = ALWAYS
     imported_by: str | None = None
     in_constitution: bool = False
     copy_of: str | None = None
@@ -107,6 +110,7 @@ def document_from_text(text: str, name: str, *, source: str = "root") -> Documen
         source=source,
         always_apply=matter.always_apply,
         description=matter.description,
+        mode=mode_of(RuleFile(name, "claude", ""), matter),
     )
 
 

@@ -14,7 +14,7 @@ from typing import Final
 
 import msgspec
 
-from tipstaff.frontmatter import FrontMatter
+from tipstaff.frontmatter import ALWAYS, DESCRIBED, FILES, MANUAL, FrontMatter
 from tipstaff.globs import from_host
 from tipstaff.model import EVERYWHERE
 
@@ -224,6 +224,20 @@ def file_scopes(one: RuleFile, matter: FrontMatter) -> tuple[str, ...]:
     if one.folder:
         return tuple(_inside(glob, one.folder) for glob in globs)
     return tuple(EVERYWHERE if glob == "**" else glob for glob in globs)
+
+
+def mode_of(one: RuleFile, matter: FrontMatter) -> str:
+    """Return when a file's host loads it: one of the modes of `tipstaff.frontmatter`."""
+    if matter.mode:
+        return matter.mode
+    if matter.always_apply:
+        return ALWAYS
+    if matter.scopes:
+        return FILES
+    if one.path.endswith(".instructions.md") or (matter.always_apply is False and not matter.description):
+        return MANUAL
+    described = matter.description and one.path.endswith(".mdc")
+    return DESCRIBED if matter.always_apply is False or described else ALWAYS
 
 
 def _inside(glob: str, folder: str) -> str:

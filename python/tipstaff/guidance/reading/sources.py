@@ -28,6 +28,7 @@ from tipstaff.guidance.reading.rule_files import (
     RuleFile,
     classify,
     file_scopes,
+    mode_of,
     user_files,
 )
 from tipstaff.model import EVERYWHERE, Diagnostic, Severity
@@ -156,6 +157,7 @@ class _Reader:
                 Document(
                     path=shown, text=text, parsed=parsed, size_bytes=size, host=one.host,
                     scopes=file_scopes(one, matter), source="local", description=matter.description,
+                    mode=mode_of(one, matter),
                 )
             )  # fmt: skip
 
@@ -254,6 +256,7 @@ class _Reader:
             folder=one.folder,
             always_apply=matter.always_apply,
             description=matter.description,
+            mode=mode_of(one, matter),
         )
         self._keep(document)
         if one.host in IMPORTING:
@@ -359,6 +362,7 @@ class _Reader:
             source=document.source,
             depth=document.depth,
             folder=document.folder,
+            mode=document.mode,
             imported_by=document.path,
             in_constitution=constitution,
         )

@@ -18,8 +18,8 @@ IMPERATIVES: Final = frozenset(
     clear clone close collect combine comment commit communicate compare compile complete compose compute configure
     confirm connect consider consolidate consult contact contain continue convert copy correct count cover create
     debug decide declare decouple decrypt default defer define delegate delete deliver demonstrate deny deploy
-    deprecate derive describe design detect determine develop disable discard discuss display distinguish divide
-    do document double download draft drop duplicate edit elevate eliminate embed emit employ emulate enable
+    deprecate derive describe design detect determine develop disable discard disclose discuss display distinguish
+    divide do document double download draft drop duplicate edit elevate eliminate embed emit employ emulate enable
     encapsulate encode encourage encrypt end enforce ensure enter enumerate escalate escape establish estimate
     evaluate examine exclude execute exit expand expect explain explore export expose express extend extract fail
     favor favour fetch fill filter find finish fix flag focus follow forbid force format forward generate get give go

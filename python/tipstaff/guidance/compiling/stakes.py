@@ -1,0 +1,371 @@
+"""What is at stake in a rule: what makes it part of the constitution without an annotation.
+
+Counted are what a rule is about (what cannot be taken back, what must not get out, whose word is needed, what every
+change has to pass), whether it holds without a condition, how strongly it is put, and where it stands. How things are
+written, and what only some tasks need, counts against it: such rules are retrieved where they are needed.
+The words of all this, in the languages of rule files, are in ``wording/words.toml``.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache, lru_cache
+from typing import Final
+
+import msgspec
+
+from tipstaff.guidance.extraction.grammar import has_modal, is_condition
+from tipstaff.guidance.extraction.polarity import is_negative_heading
+from tipstaff.guidance.extraction.sentences import has_strong_modal, is_imperative
+from tipstaff.guidance.reading.constitution_headings import is_constitution_heading
+from tipstaff.guidance.wording.cues import CuedPattern
+from tipstaff.guidance.wording.tokenize import words as split
+from tipstaff.guidance.wording.word_forms import (
+    ALWAYS,
+    FORBIDDEN,
+    NEVER,
+    OBLIGED,
+    ONLY,
+    either,
+    word_lists,
+)  # fmt: skip
+from tipstaff.model import GuidanceRule
+
+ENOUGH: Final = 1.5
+"""Points from which a rule belongs to the constitution."""
+
+_SUBJECTS: Final = (
+    ("danger", 1.2, "what cannot be taken back"),
+    ("security", 1.4, "security"),
+    ("authority", 1.2, "whose word is needed"),
+    ("gate", 1.0, "what every change has to pass"),
+    ("tongue", 1.2, "the language of answers"),
+)
+_SIGNS: Final = (*(name for name, _, _ in _SUBJECTS), "moment", "sequence", "doubt", "rest", "style")
+_BIT: Final = {name: 1 << index for index, name in enumerate(_SIGNS)}
+_PHRASE: Final = 1 << len(_SIGNS)
+"""Of a word that begins a phrase."""
+_MAX_WORDS: Final = 50_000
+_MAX_HEADINGS: Final = 4_096
+_BEGINNING: Final = 45
+"""Characters within which a rule says that it forbids."""
+_LONG: Final = 280
+
+_CAPITALS: Final = re.compile(
+    r"(?<![\w`-])(?:NEVER|MUST NOT|MUSTN'T|DO NOT|DON'T|DONT|CANNOT|NOT ALLOWED|FORBIDDEN|PROHIBITED|BANNED|"
+    r"NON-NEGOTIABLE|MUST|ALWAYS|REQUIRED|MANDATORY|CRITICAL|CRITICALLY|IMPORTANT|WARNING|CAUTION|DANGER|ONLY|SHALL|"
+    r"RULE (?:0|ZERO|NUMBER ONE|#?1)|NIE|MAI|WICHTIG|KRITISCH|PFLICHT|IMPORTANTE|WAŻNE|ВАЖНО|ÖNEMLİ|"
+    rf"{either(f'{FORBIDDEN} {NEVER} {ALWAYS} {OBLIGED} {ONLY}'.upper())})(?![\w`-])"
+)
+_SHOUTS: Final = re.compile(r"[^\W\d_a-z]{2}")
+"""Two letters that are not small ones of ASCII, as every word in capitals has; five times as quick as the words."""
+_MARKED: Final = CuedPattern(
+    r"(?:\*\*|__)[^*\n]{0,60}\b(?:never|must|always|do not|don['’]t|critical|required|mandatory|important|"
+    r"forbidden|banned|non-?negotiable|nie|wichtig|kritisch|verbindlich|importante?|"
+    rf"{either(f'{FORBIDDEN} {NEVER} {ALWAYS} {OBLIGED}')})\b"
+    r"|(?:\*\*|__)[^*\n]{0,60}(?:禁止|必须|必須|绝对|絶対|严禁|切勿|必ず|いけない|금지|반드시|절대)|"
+    r"[⚠🚨⛔🚫❗‼]|\bcritical(?:ly)?:|\bimportant:",
+    """never must always not don't critical critically required mandatory important forbidden banned negotiable
+    nonnegotiable nie wichtig kritisch verbindlich importante """
+    f"{FORBIDDEN} {NEVER} {ALWAYS} {OBLIGED}",
+)
+_MARKS: Final = re.compile(r"\*\*|__|[:⚠🚨⛔🚫❗‼]")
+_FORBIDS: Final = CuedPattern(
+    r"(?<![^\W_])(?:never\b|do not\b|don['’]?t\b|must not\b|forbidden\b|prohibited\b|banned\b|not allowed\b|"
+    r"avoid(?:s|ed|ing)?\b|keine?\b|mai\b|tidak boleh|không\b|"
+    r"(?:no|nie|ne|não|non|не)\b(?!-|\s+(?:only|just|merely|nur|solo|sólo|apenas|só|seulement|tylko|только)\b)|"
+    rf"(?:{either(f'{FORBIDDEN} {NEVER}')})\b)"
+    r"|أبد[اً]|لا تقم|ممنوع|محظور|कभी (?:भी )?|निषिद्ध|কখনো|নিষিদ্ধ",
+    """never not dont don't forbidden prohibited banned avoid avoids avoided avoiding kein keine mai tidak no nie ne
+    non """
+    f"{FORBIDDEN} {NEVER}",
+)
+_FORBIDS_ANYWHERE: Final = re.compile(
+    r"禁止|厳禁|不得|严禁|切勿|绝不|勿|不要|[てで]は(?:いけ|なら)|ないこと|しないで|금지|하지 ?마|"
+    r"(?:amaz|emez)[.!* ]*$"
+)
+"""Of languages whose verbs end a sentence."""
+_PLAINLY: Final = CuedPattern(
+    rf"\b(?:never|must|requires|{either(f'{FORBIDDEN} {NEVER} {OBLIGED}')})\b|"
+    r"必须|必須|务必|必ず|반드시|يجب|أبد[اً]|ممنوع|अनिवार्य|कभी|অবশ্যই",
+    f"never must requires {FORBIDDEN} {NEVER} {OBLIGED}",
+)
+_OBLIGES: Final = CuedPattern(
+    rf"\b(?:always|required?|mandatory|shall|verbindlich|{either(ALWAYS)})\b|"
+    r"こと|一律|항상|دائم[اً]|हमेशा",
+    f"always require required mandatory shall verbindlich {ALWAYS}",
+)
+_ENDS_FORBIDDING: Final = CuedPattern(r"\b(?:must not|do not|don['’]t|never|avoid)[\W_]*$", "not don't never avoid")
+_URGENT: Final = re.compile(
+    r"\b(?:critical|important|must|never|always|mandatory|required|non[-‑ ]?n[eé]go[ct]iables?|no negociables?|"
+    r"unverhandelbar|nicht verhandelbar|(?:não|non) nego[cz]i\w+|forbidden|banned|"
+    r"prohibited|rule (?:0|zero|#?1)|golden rules?|hard rules?|"
+    r"guardrails?|boundaries|strict(?:ly)?|wichtig\w*|kritisch\w*|verbindlich\w*|pflicht\w*|"
+    r"importante|obligatori[oa]s?|crític[oa]s?|obligatoires?|critique|"
+    r"belangrijk|verplicht|ważne|krytyczne|önemli|kritik|penting|wajib|dilarang|"
+    r"обязательн\w*|важн\w*|запрещ\w*)\b|必須|必须|禁止|重要|严格|絶対|필수|금지|중요|مهم|هام|ممنوع|महत्वपूर्ण|অবশ্যই|[⚠🚨⛔🚫❗‼]",
+    re.IGNORECASE,
+)
+_PROCEDURE: Final = re.compile(
+    r"\W*(?:\d+\W+)?(?:add|creat|mak|writ|build|runn?|updat|fix|implement|debug|upgrad|releas|sett)\w*ing\b|"
+    r"\W*how to\b|.*\b(?:workflow|process|steps|procedure|flow|set-?up|getting started|installation|quick ?start|"
+    r"commands?)\W*$",
+    re.IGNORECASE,
+)
+"""Headings of what one task needs."""
+_LAW_LABEL: Final = re.compile(
+    r"(?!.*\b(?:for|when)\b).*(?:\b(?:rules?|principles?|laws?|regeln?|reglas?|règles?|regole?|regras?|zasady|правила)\W*|"
+    r"ルール|规则|規則|규칙)$",
+    re.IGNORECASE | re.DOTALL,
+)
+_AGAIN: Final = re.compile(
+    r"\W*(?:no exceptions?|keine ausnahmen?|sin excepciones|例外なし|无例外|예외 ?없)", re.IGNORECASE
+)
+"""What only says again that the rule above it holds."""
+_TELLS: Final = re.compile(
+    r"[\W_]*(?:目的|目标|목적|purpose|goal|why|reason|note that)[*_]*\s*[:：]|\W*in (?:particular|general)\b",
+    re.IGNORECASE,
+)
+_STATES: Final = re.compile(r"\b(?:is|are|has|was|were|ist|sind|es|est|è|é)\b", re.IGNORECASE)
+_ENTRY: Final = re.compile(r"[\W_]*`[^`]+`[*_]*\s*[—–-]\s")
+"""Code, and what it is."""
+_NAMED: Final = re.compile(r"\W*[A-Z][\w/-]*(?: [\w/-]+){0,3}:\W+")
+_ONE_CASE: Final = re.compile(
+    r"\b(?:when(?:ever)?|if|while)\b (?!(?:uncertain|unsure|in doubt|not sure|necessary|needed|possible))",
+    re.IGNORECASE,
+)
+_BREADTH: Final = re.compile(
+    r"\bbefore (?:you )?(?:commit|push|open|submit|merg|hand|mak\w+ (?:code )?changes|every|each|any|prs?)|"
+    r"\bafter (?:any|every|each|making|all|code|finishing)\b|\bevery (?:pull request|pr|commit|(?:code )?change)\b|"
+    r"\bno exceptions?\b",
+    re.IGNORECASE,
+)
+_AN_AGENT: Final = re.compile(r"\W*if you are an? (?:\w+ )?(?:ai|coding|automated)\b", re.IGNORECASE)
+_CODE: Final = re.compile(r"`[^`]*`")
+_TELLING_CODE: Final = re.compile(
+    r"`(?:git (?:push|rebase|reset|commit|clean|checkout|stash)|rm |npx|npm|pip|uv|pnpm|yarn|bun|--force|--no-verify|"
+    r"sudo|drop|\.env|main|master|make |cargo |gh |# ?(?:noqa|type|pragma)|@ts|eslint|//)",
+    re.IGNORECASE,
+)
+
+
+class Stakes(msgspec.Struct, frozen=True):
+    """What is at stake in a rule, and what says so.
+
+    Attributes
+    ----------
+    points
+        From `ENOUGH` it belongs to the constitution.
+    reasons
+        What counted for it and, with a minus, against it, in words.
+    """
+
+    points: float
+    reasons: tuple[str, ...]
+
+
+_Expressions = list[tuple[str, re.Pattern[str]]]
+NOTHING: Final = Stakes(0.0, ())
+
+
+def stakes(rule: GuidanceRule) -> Stakes:
+    """Return what is at stake in a rule.
+
+    Parameters
+    ----------
+    rule
+        Its text and its headings are looked at.
+    """
+    if rule.kind != "rule":
+        return NOTHING
+    own, labels = rule.text[rule.own_start :], rule.text[: rule.own_start]
+    found: list[tuple[float, str]] = []
+    above = _above(rule.headings)
+    mask = _signs(own)
+    capitals = _CAPITALS.search(own) if _SHOUTS.search(own) else None
+    label = labels.strip().rstrip(": ")
+    ends_forbidding = bool(labels) and _ENDS_FORBIDDING.search(labels) is not None
+    if not (mask & _AT_STAKE or capitals or above or ends_forbidding or "**" in own or not own.isascii()):
+        return NOTHING
+
+    def note(points: float, reason: str) -> None:
+        found.append((points, reason))
+
+    foreign = not own.isascii() and _FORBIDS_ANYWHERE.search(own) is not None
+    bans = foreign or _FORBIDS.search(own[:_BEGINNING]) is not None
+    forbidden = bool(above & _FORBIDDEN_ABOVE) or ends_forbidding
+    urgent = bool(above & _URGENT_ABOVE)
+    marked = (foreign and "**" in own) or (_MARKS.search(own) is not None and _MARKED.search(own) is not None)
+    if capitals:
+        note(1.0, f"capitals: {capitals[0]}")
+    if marked:
+        note(0.8, "a marked word")
+    plain = False
+    if bans:
+        note(1.2, "it forbids")
+    elif forbidden:
+        note(1.2, "it is forbidden by what is above it")
+    elif _PLAINLY.search(own):
+        note(1.0, "it says must or never")
+    elif _OBLIGES.search(own):
+        note(0.8, "it obliges")
+    else:
+        named = _NAMED.match(own)
+        if is_imperative(own[named.end() :] if named else own) or (labels and has_strong_modal(labels)):
+            note(0.4, "it directs")
+        else:
+            plain = not has_modal(own)
+            if plain and not (urgent and _STATES.search(own) is None):
+                note(-1.0, "it only states")
+    subjects = [(points, name, what) for name, points, what in _SUBJECTS if mask & _BIT[name]]
+    subjects.sort(reverse=True)
+    for index, (points, _, what) in enumerate(subjects[:2]):
+        note(points if index == 0 else 0.4 * points, f"what it is about: {what}")
+    context = _signs(f"{labels} {rule.heading}") & ~mask
+    if context & _AT_STAKE:
+        weight = 0.6 if context & (_BIT["security"] | _BIT["authority"]) else 0.3
+        note(weight, "what is above it")
+    law = (forbidden and len(rule.headings) <= 2 and len(label.split()) <= 4) or (
+        bool(label) and _LAW_LABEL.match(label) is not None
+    )
+    if law:
+        note(0.8, f"a list of rules: {label or rule.heading}")
+    if urgent:
+        note(0.5, "the heading urges")
+    universal = _AN_AGENT.match(own) is not None or _universal(own, mask)
+    if universal:
+        note(0.6, "it holds for every change")
+    elif is_condition(own):
+        note(-1.0, "it holds in one case only")
+    elif _ONE_CASE.search(own, 8, 120):
+        note(-0.5, "it names a case")
+    if labels and any(map(is_condition, labels.split(": "))):
+        note(-0.7, "what is above it names a case")
+    if _BREADTH.search(own):
+        note(0.4, "breadth")
+    if not subjects and not law and not above & _CONSTITUTION_ABOVE:
+        note(-0.3 if capitals and marked else -1.0, "little depends on it")
+    if mask & _BIT["style"]:
+        note(-0.7, "how things are written")
+    if _signs(f"{' '.join(rule.headings[1:] or rule.headings)} {labels}") & _BIT["style"]:
+        note(-0.8, "its section is about how things are written")
+    if above & _PROCEDURE_ABOVE and not (bans or forbidden or universal):
+        note(-0.7, "its section is about one task")
+    if label and not law and label not in rule.headings and (not has_modal(labels) or len(label.split()) > 5):
+        note(-0.4, "one of a list")
+    if _ENTRY.match(own) and not is_imperative(own):
+        note(-1.0, "it says what something is")
+    if _AGAIN.match(own) or _TELLS.match(own):
+        note(-2.0, "it says again or why")
+    if len(rule.text) > _LONG:
+        note(-0.3, "it is long")
+    if len(rule.headings) > 2:
+        note(-0.15 * (len(rule.headings) - 2), "its section is deep")
+    return Stakes(
+        round(sum(points for points, _ in found), 2),
+        tuple([reason if points > 0 else f"- {reason}" for points, reason in found]),
+    )
+
+
+def place(line: int, last: int) -> float:
+    """Return what the place of a rule in its file counts: what comes first matters more."""
+    return 0.4 - 0.8 * line / last if last else 0.0
+
+
+_FORBIDDEN_ABOVE: Final = 1
+_URGENT_ABOVE: Final = 2
+_CONSTITUTION_ABOVE: Final = 4
+_PROCEDURE_ABOVE: Final = 8
+_AT_STAKE: Final = sum(_BIT[name] for name, _, _ in _SUBJECTS)
+
+
+@lru_cache(maxsize=_MAX_HEADINGS)
+def _above(headings: tuple[str, ...]) -> int:
+    """Return what the headings above a rule say of it."""
+    found = 0
+    if any(map(is_negative_heading, headings)):
+        found |= _FORBIDDEN_ABOVE
+    if any(map(_URGENT.search, headings)):
+        found |= _URGENT_ABOVE
+    if any(map(is_constitution_heading, headings)):
+        found |= _CONSTITUTION_ABOVE
+    if headings and _PROCEDURE.match(headings[-1]):
+        found |= _PROCEDURE_ABOVE
+    return found
+
+
+def _universal(own: str, mask: int) -> bool:
+    """Whether a rule holds at a moment that each change comes to, or where somebody does not know ("If unsure, ask")."""
+    if mask & _BIT["doubt"] and mask & _BIT["rest"] and is_condition(own):
+        return True
+    if not mask & _BIT["moment"] or not mask & _BIT["sequence"]:
+        return False
+    clause = re.split(r"[,:;，、：；]", own, maxsplit=1)[0][:100]
+    signs = _signs(clause)
+    begins = not clause.isascii() or (is_condition(clause) and _signs(" ".join(split(clause)[:2])) & _BIT["sequence"])
+    return bool(begins and signs & _BIT["moment"] and _signs(own[: len(clause) + 1]) & _BIT["sequence"])
+
+
+class _WordSigns(dict[str, int]):
+    """What every word that was met is a sign of; bounded."""
+
+    def __missing__(self, word: str) -> int:
+        if len(self) >= _MAX_WORDS:
+            self.clear()
+        singles, firsts, _, _ = _expressions()
+        mask = sum(_BIT[name] for name, expression in singles if expression.fullmatch(word))
+        if firsts.fullmatch(word):
+            mask |= _PHRASE
+        self[word] = mask
+        return mask
+
+
+_WORDS: Final = _WordSigns()
+
+
+@lru_cache(maxsize=8_192)
+def _signs(text: str) -> int:
+    """Return what the words of a text are signs of; code says nothing unless it is a command that does."""
+    if "`" in text:
+        text = _CODE.sub(lambda match: match[0] if _TELLING_CODE.match(match[0]) else " ", text)
+    found = split(text)
+    mask = 0
+    for word in found:
+        mask |= _WORDS[word]
+    _, _, phrases, scripts = _expressions()
+    if mask & _PHRASE:
+        joined = " ".join(found)
+        for name, expression in phrases:
+            if expression.search(joined):
+                mask |= _BIT[name]
+    if not text.isascii():
+        for name, expression in scripts:
+            if expression.search(text):
+                mask |= _BIT[name]
+    return mask & ~_PHRASE
+
+
+@cache
+def _expressions() -> tuple[_Expressions, re.Pattern[str], _Expressions, _Expressions]:
+    """Return the expressions of single words, of first words of phrases, of phrases, and of scripts without blanks."""
+    lists, scripts = word_lists()["stakes"], word_lists()["scripts"]
+    singles: _Expressions = []
+    phrases: _Expressions = []
+    firsts: set[str] = set()
+    for name in _SIGNS:
+        entries = lists[name].split()
+        singles.append((name, re.compile("|".join(_ending(one) for one in entries if "_" not in one))))
+        joined = [one for one in entries if "_" in one]
+        firsts.update(one.partition("_")[0] for one in joined)
+        if joined:
+            phrases.append((name, re.compile(rf"\b(?:{'|'.join(_ending(one).replace('_', ' ') for one in joined)})\b")))
+    return (
+        singles,
+        re.compile("|".join(map(re.escape, sorted(firsts)))),
+        phrases,
+        [(name, re.compile("|".join(map(re.escape, words.split())))) for name, words in scripts.items()],
+    )
+
+
+def _ending(word: str) -> str:
+    return rf"{re.escape(word[:-1])}\w*" if word.endswith("*") else re.escape(word)
