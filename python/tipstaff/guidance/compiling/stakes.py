@@ -295,7 +295,7 @@ def _above(headings: tuple[str, ...]) -> int:
 
 
 def _universal(own: str, mask: int) -> bool:
-    """Whether a rule holds at a moment that each change comes to, or where somebody does not know ("If unsure, ask")."""
+    """Whether a rule holds at a moment of each change, or where somebody does not know ("If unsure, ask")."""
     if mask & _BIT["doubt"] and mask & _BIT["rest"] and is_condition(own):
         return True
     if not mask & _BIT["moment"] or not mask & _BIT["sequence"]:
