@@ -13,6 +13,7 @@ import pytest
 
 from tests.runs.repository import made_repository
 from tipstaff.errors import ConfigError, SourceNotFoundError
+from tipstaff.runs.events import TokenUse
 from tipstaff.runs.headless.comparison import compare
 from tipstaff.runs.headless.executors import Executor, run_command
 from tipstaff.runs.headless.reports import as_json, junit, markdown
@@ -407,3 +408,36 @@ def test_executors_of_the_known_programs(tmp_path: Path, monkeypatch: pytest.Mon
     assert asked[1:7] == ("--permission-mode", "acceptEdits", "--model", "m", "--allowedTools", "Bash(npm test:*),Read")
     assert asked[-1] == "--x"
     assert Executor("codex").words[1:4] == ("exec", "--sandbox", "workspace-write")
+
+
+def test_events_of_opencode_and_qwen() -> None:
+    events: list[dict[str, Any]] = [
+        {"type": "text", "sessionID": "s", "part": {"text": "First"}},
+        {"type": "tool_use", "part": {"tool": "bash", "state": {"input": {"command": "git log"}}}},
+        {"type": "tool_use", "part": {"tool": "write", "state": {"input": {"filePath": "/r/b.py"}}}},
+        {"type": "tool_use", "part": {"tool": "webfetch", "state": {"error": "rejected permission"}}},
+        {
+            "type": "step_finish",
+            "part": {"reason": "tool-calls", "tokens": {"input": 5, "cache": {"read": 2}}, "cost": 1},
+        },
+        {"type": "text", "part": {"text": "DONE"}},
+        {"type": "step_finish", "part": {"reason": "stop", "tokens": {"input": 5, "output": 3}}},
+    ]
+    found = read_stream("opencode", "\n".join(map(json.dumps, events)))
+    assert (found.result, found.session_id, found.finished, found.errors) == ("DONE", "s", True, [])
+    assert found.tools == ["bash: git log", "write", "webfetch"]
+    assert (found.files, found.notes) == (["/r/b.py"], ["webfetch was refused: rejected permission"])
+    assert found.tokens.to_dict() == TokenUse(input=10, output=3, cache_read=2, cost_usd=1.0).to_dict()
+    cut = read_stream("opencode", "\n".join(map(json.dumps, events[:5])))
+    assert "before the program reported its end" in cut.errors[0]
+    failed = read_stream("opencode", json.dumps({"type": "error", "error": {"data": {"message": "refused"}}}))
+    assert failed.errors == ["refused"]
+    usage = {"input_tokens": 107, "output_tokens": 10, "cache_read_input_tokens": 7}
+    for said, errors in (("DONE", []), ("[API Error: 400 refused]", ["[API Error: 400 refused]"])):
+        end = read_stream("qwen", json.dumps({"type": "result", "subtype": "success", "result": said, "usage": usage}))
+        assert (end.result, end.tokens.input, end.errors) == (said, 100, errors)
+
+
+def test_a_program_works_where_pwd_says(tmp_path: Path) -> None:
+    words = [sys.executable, "-c", "import os; print(os.environ['PWD'])"]
+    assert run_command(words, tmp_path, timeout_s=20, env={"PWD": "/"}).output.strip() == str(tmp_path)

@@ -24,11 +24,15 @@ _MARK: Final = "TIPSTAFF_HEADLESS"
 _ROUNDS: Final = 5
 PROMPT: Final = "{prompt}"
 _RUNNING: Final[set[Supervisor]] = set()
+_ALLOW: Final = {"claude": "--allowedTools", "gemini": "--allowed-tools", "qwen": "--allowed-tools"}
+"""The option of each program that has a list of allowed tools."""
 
 PROGRAMS: Final[dict[str, tuple[str, ...]]] = {
     "claude": ("claude", "-p", PROMPT, "--output-format", "stream-json", "--verbose"),
     "codex": ("codex", "exec", "--json", "--skip-git-repo-check", PROMPT),
     "gemini": ("gemini", "-p", PROMPT, "--output-format", "stream-json"),
+    "qwen": ("qwen", "-p", PROMPT, "--output-format", "stream-json"),
+    "opencode": ("opencode", "run", "--format", "json", PROMPT),
 }
 """Arguments of the programs that are known."""
 
@@ -45,6 +49,12 @@ PERMISSIONS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
         "read": ("--approval-mode", "default"), "edit": ("--approval-mode", "auto_edit"),
         "all": ("--approval-mode", "yolo"),
     },
+    "qwen": {
+        "read": ("--approval-mode", "plan"), "edit": ("--approval-mode", "auto-edit"),
+        "all": ("--approval-mode", "yolo"),
+    },
+    # Its own configuration says what is asked about; by default that is nothing in its clone.
+    "opencode": {"read": ("--agent", "plan"), "edit": (), "all": ("--auto",)},
 }  # fmt: skip
 """What each program may do without asking: ``read``, ``edit`` files in its clone, ``all``."""
 
@@ -66,8 +76,8 @@ class Executor:
     Parameters
     ----------
     program
-        ``claude``, ``codex``, ``gemini``, or the words of a command, in which ``{prompt}`` is replaced; where it is in
-        none of them, the prompt goes to standard input.
+        ``claude``, ``codex``, ``gemini``, ``qwen``, ``opencode``, or the words of a command, in which ``{prompt}`` is
+        replaced; where it is in none of them, the prompt goes to standard input.
     stream
         The format of its output; that of the program, else ``plain``.
     permission
@@ -75,7 +85,8 @@ class Executor:
     model
         The model that a known program is asked for; its own choice where empty.
     allowed_tools
-        Tools that Claude Code and Gemini CLI may call without asking, as they write them: ``Bash(npm test:*)``.
+        Tools that Claude Code, Gemini CLI and Qwen Code may call without asking, as they write them:
+        ``Bash(npm test:*)``.
     args
         Arguments that are added at the end.
 
@@ -95,11 +106,11 @@ class Executor:
             if permission not in PERMISSIONS[program]:
                 raise ConfigError(f"permission is {permission!r}; it must be one of {', '.join(PERMISSIONS[program])}")
             options = [*PERMISSIONS[program][permission], *(("--model", model) if model else ())]
-            if allowed_tools and program == "codex":
-                raise ConfigError("codex has no list of allowed tools; use permission")
+            if allowed_tools and program not in _ALLOW:
+                raise ConfigError(f"{program} has no list of allowed tools; use permission")
             if allowed_tools:
-                options += ["--allowedTools" if program == "claude" else "--allowed-tools", ",".join(allowed_tools)]
-            head = 2 if program == "codex" else 1
+                options += [_ALLOW[program], ",".join(allowed_tools)]
+            head = 2 if program in {"codex", "opencode"} else 1
             words = PROGRAMS[program]
             self.words = (*words[:head], *options, *words[head:], *args)
         elif model or allowed_tools:
@@ -153,7 +164,8 @@ def run_command(
         try:
             process = subprocess.Popen(  # noqa: S603 - the suite names the program; no shell reads the words
                 list(words), cwd=folder, stdin=given, stdout=out, stderr=errors, start_new_session=True,
-                env={**os.environ, **(env or {}), _MARK: mark},
+                # Some programs (opencode) work where PWD says, which would be the caller's folder.
+                env={**os.environ, **(env or {}), "PWD": str(folder), _MARK: mark},
             )  # fmt: skip
         except (FileNotFoundError, PermissionError) as error:
             _RUNNING.discard(supervisor)

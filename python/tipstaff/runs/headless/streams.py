@@ -1,4 +1,4 @@
-"""What agent programs print, read into one shape: Claude Code, Codex CLI, Gemini CLI, or plain text.
+"""What agent programs print, read into one shape: Claude Code, Codex, Gemini, Qwen Code, opencode, or plain text.
 
 Only a line feed ends a line: JSON may hold every other separator. Lines that are not JSON, and events that are not
 known, are passed over: programs add both. What begins as an event and cannot be read is counted.
@@ -15,8 +15,11 @@ import msgspec
 from tipstaff.runs.events import TokenUse
 
 _EDITORS: Final = frozenset(
-    "Edit Write MultiEdit NotebookEdit write_file replace edit_file create_file str_replace_based_edit_tool".split()
+    "Edit Write MultiEdit NotebookEdit write_file replace edit_file create_file str_replace_based_edit_tool edit "
+    "write".split()
 )
+
+_PATHS: Final = ("file_path", "filePath", "notebook_path", "absolute_path", "path")
 
 
 class Transcript:
@@ -66,7 +69,7 @@ def read_stream(kind: str, output: str) -> Transcript:
     Parameters
     ----------
     kind
-        ``claude``, ``codex``, ``gemini`` or ``plain``.
+        ``claude``, ``codex``, ``gemini``, ``qwen``, ``opencode`` or ``plain``.
     output
         All that it printed.
     """
@@ -139,6 +142,44 @@ def _claude(event: Mapping[str, Any], found: Transcript) -> None:
             cache_write=_int(usage.get("cache_creation_input_tokens")),
             cost_usd=_float(event.get("total_cost_usd")),
         )  # fmt: skip
+
+
+def _qwen(event: Mapping[str, Any], found: Transcript) -> None:
+    """Take in an event of the form of Claude Code's; what was read from the cache is counted as input as well."""
+    _claude(event, found)
+    if event.get("type") == "result":
+        used = found.tokens
+        found.tokens = used.replace(input=max(0, used.input - used.cache_read))
+        if found.result.startswith("[API Error: "):  # it ends well, with this as its answer
+            found.errors.append(found.result[:500])
+
+
+def _opencode(event: Mapping[str, Any], found: Transcript) -> None:
+    kind, part = event.get("type"), _map(event.get("part"))
+    found.session_id = str(event.get("sessionID") or found.session_id)
+    if kind == "text":
+        text = str(part.get("text", ""))
+        found.result = text if found.called else f"{found.result}{text}"
+        found.called = False
+    elif kind == "tool_use":
+        state = _map(part.get("state"))
+        found.called = True
+        _note(found, str(part.get("tool", "")), _map(state.get("input")))
+        if "permission" in str(state.get("error", "")):
+            found.notes.append(f"{part.get('tool', 'a tool')} was refused: {state['error']}"[:500])
+    elif kind == "step_finish":
+        found.finished = part.get("reason") != "tool-calls"
+        used, former = _map(part.get("tokens")), found.tokens
+        cache = _map(used.get("cache"))
+        found.tokens = TokenUse(
+            input=former.input + _int(used.get("input")), output=former.output + _int(used.get("output")),
+            cache_read=former.cache_read + _int(cache.get("read")),
+            cache_write=former.cache_write + _int(cache.get("write")),
+            cost_usd=former.cost_usd + _float(part.get("cost")),
+        )  # fmt: skip
+    elif kind == "error":
+        error = _map(event.get("error"))
+        found.errors.append(str(_map(error.get("data")).get("message") or error.get("name") or "failed")[:500])
 
 
 def _codex(event: Mapping[str, Any], found: Transcript) -> None:
@@ -216,13 +257,13 @@ def _note(found: Transcript, name: str, params: Mapping[str, Any]) -> None:
         words: list[Any] = command
         command = " ".join(map(str, words))
     found.tools.append(f"{name}: {command}" if isinstance(command, str) and command else name)
-    path = params.get("file_path") or params.get("notebook_path") or params.get("absolute_path") or params.get("path")
+    path = next(filter(None, map(params.get, _PATHS)), None)
     if isinstance(path, str) and name in _EDITORS:
         found.files.append(path)
 
 
 _READERS: Final[dict[str, Callable[[Mapping[str, Any], Transcript], None]]] = {
-    "claude": _claude, "codex": _codex, "gemini": _gemini,
+    "claude": _claude, "codex": _codex, "gemini": _gemini, "qwen": _qwen, "opencode": _opencode,
 }  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 ::
 
     name: delivery
-    executor: claude            # claude, codex, gemini, or a command as a list ("{prompt}" is replaced)
+    executor: claude            # claude, codex, gemini, qwen, opencode, or a command as a list ("{prompt}" is replaced)
     options: {permission: edit, model: "", allowed_tools: ["Bash(pytest:*)"], args: [], stream: claude}
     defaults: {timeout_s: 300, retries: 1}
     cases:
