@@ -19,6 +19,7 @@ STEPS = (
     ("frontmatter",),
     ("kernels",),
     ("store",),
+    ("undo",),
     ("guidance", "gates"),
     ("context",),
     ("review",),

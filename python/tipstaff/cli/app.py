@@ -28,6 +28,7 @@ PURPOSES: Final = {
         "uninstall": "Remove the hook from agent hosts.",
     },
     "Stop calls that destroy or leak": {
+        "undo": "Bring back what a call deleted or overwrote.",
         "gate": "Show what the gates decide about a command or a tool call.",
         "approve": "Allow one call that waits for a person, once; for people only.",
         "scan": "Find secrets in files, in staged changes, or in standard input.",

@@ -8,6 +8,7 @@ from typing import Any, Final
 from tipstaff.errors import ConfigError
 from tipstaff.gates.results import DECISIONS
 from tipstaff.model import Record
+from tipstaff.undo.config import UndoConfig
 
 MAX_LINES: Final = 0xFFFFFFFE
 
@@ -33,6 +34,8 @@ class GateConfig(Record, frozen=True):
         What is decided where an event cannot be read at all.
     read_files
         Whether scripts that a command names are read, and symbolic links followed.
+    undo
+        What is kept of a call that would lose something, and for how long.
 
     Raises
     ------
@@ -52,6 +55,7 @@ class GateConfig(Record, frozen=True):
     unattended: bool = False
     on_error: str = "require-confirmation"
     read_files: bool = True
+    undo: UndoConfig = UndoConfig()
 
     def __post_init__(self) -> None:
         for name in ("destructive_ops", "tool_allowlist", "diff_size", "secrets", "unattended", "read_files"):

@@ -26,7 +26,7 @@ _COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _SECONDS: Final = 5
 
 
-def git_command(root: Path, *words: str, git: str = "git") -> list[str]:
+def git_command(root: Path, *words: str, git: str = "git", filters: bool = False) -> list[str]:
     """Return a git command for a folder that starts no other program.
 
     File-system monitors, hooks, pagers, editors, helpers, external differences, text conversions, signature programs
@@ -40,9 +40,11 @@ def git_command(root: Path, *words: str, git: str = "git") -> list[str]:
         The subcommand and its arguments.
     git
         The program.
+    filters
+        Whether filters stay as they are: for a command that compares and writes no contents, or is to run them.
     """
     settings: list[str] = [*_NOTHING_RUN]
-    for name in _filters(root, git):
+    for name in () if filters else _filters(root, git):
         settings.extend(f"filter.{name}.{key}=" for key in ("clean", "smudge", "process"))
         settings.append(f"filter.{name}.required=false")
     safe = [word for setting in settings for word in ("-c", setting)]

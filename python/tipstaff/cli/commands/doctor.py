@@ -66,11 +66,15 @@ def examination(root: Path, host: str) -> Examination:
     from tipstaff.hosts import hosts_named
     from tipstaff.hosts.doctor import examine
     from tipstaff.hosts.policies import PolicyFinding, check_policy, check_rules, check_state
+    from tipstaff.hosts.tidying import tidy_keeps
     from tipstaff.store.state import repository_of, state_folder
+    from tipstaff.undo.retention import faults
 
     state = state_folder()
     findings = check_state(state)
     repository = repository_of(root)
+    tidy_keeps()
+    findings += [PolicyFinding(*one) for one in faults(repository, state)]
     own = repository if repository is not None and has_own_policy(repository, state) else None
     if state.is_dir() and repository is not None:
         checks = (check_rules,) if own is None else (check_policy, check_rules)

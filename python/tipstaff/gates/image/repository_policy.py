@@ -25,6 +25,7 @@ from tipstaff.store.inside import leads_out
 from tipstaff.store.keys import private_key
 from tipstaff.store.replacing import replaced_file
 from tipstaff.store.state import make_private
+from tipstaff.undo.config import UndoConfig, is_weaker
 
 if TYPE_CHECKING:
     from tipstaff.gates.secrets.packs import SecretRule
@@ -156,6 +157,8 @@ def _settings(path: Path, repository: Path, review: WeakeningReview) -> tuple[Ga
         raise ConfigError(
             f"{path}: {unknown[0]!r} is not a setting; there are {', '.join(sorted(_SETTINGS))}, and because"
         )
+    if "undo" in data:
+        data["undo"] = _undo_settings(data["undo"], reasons, review, path)
     if isinstance(data.get("allowed_tools"), list):
         data["allowed_tools"] = tuple(data["allowed_tools"])
     try:
@@ -178,6 +181,36 @@ def _settings(path: Path, repository: Path, review: WeakeningReview) -> tuple[Ga
     if changes.get("tool_allowlist") and not changes.get("allowed_tools"):
         del changes["tool_allowlist"]
     return GateConfig(**changes), only_wiring
+
+
+def _undo_settings(table: Any, reasons: object, review: WeakeningReview, path: Path) -> UndoConfig:
+    """Return the table ``[undo]`` as far as it counts: a repository keeps less where a person has allowed that."""
+    if not isinstance(table, dict) or (unknown := sorted(table.keys() - set(UndoConfig.__struct_fields__))):
+        what = f"{unknown[0]!r} is not a setting of it" if isinstance(table, dict) else "it is not a table"
+        raise ConfigError(f"{path}: [undo]: {what}; there are {', '.join(UndoConfig.__struct_fields__)}")
+    try:
+        asked = UndoConfig(**table)
+    except ConfigError as error:
+        raise ConfigError(f"{path}: [undo]: {error}") from None
+    changes: dict[str, Any] = {}
+    for name in sorted(table):
+        former, now = getattr(UndoConfig(), name), getattr(asked, name)
+        key = f"undo.{name}"
+        because: object = reasons.get(key, "") if isinstance(reasons, Mapping) else reasons
+        if not is_weaker(name, former, now) or review.admits(
+            "setting", key, _shown(former), _shown(now), _shown(now), because, path
+        ):
+            changes[name] = now
+    return UndoConfig(**changes)
+
+
+def settings_of(repository: Path, state: Path) -> GateConfig:
+    """Return the settings that count in a repository, those of this package where its file cannot be read."""
+    try:
+        review = WeakeningReview(set(accepted_weakenings(repository, state)))
+        return _settings(repository / SETTINGS_FILE, repository, review)[0]
+    except (ConfigError, OSError):
+        return GateConfig()
 
 
 def _is_weaker(name: str, former: Any, now: Any) -> bool:
