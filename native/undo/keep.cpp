@@ -263,7 +263,9 @@ Outcome Keep::add_stashes(std::int32_t number) noexcept {
     const std::string_view object = line.substr(space + 1, line.find(' ', space + 1) - space - 1);
     const Outcome pinned = pin(object);
     worst = worse(worst, pinned);
-    if (pinned != Outcome::kept) continue;
+    if (pinned >= Outcome::too_much) return pinned;
+    if (refs_seen_.find(object) != nullptr) continue;
+    refs_seen_.add(object);
     stashes_ += append(&stash_end_, object, tab == std::string_view::npos ? std::string_view{} : line.substr(tab + 1));
   }
   return worst;
@@ -345,7 +347,10 @@ Outcome Keep::look_at_git(const Effect& effect) noexcept {
       }
       return worst;
     }
-    case Kind::index: index_ = true; return Outcome::nothing;
+    case Kind::index:
+      index_ = true;
+      worst = add_reference("HEAD");  // an undo gives the index back where HEAD is what it was
+      return worst >= Outcome::too_much ? worst : Outcome::nothing;
     case Kind::ref:
       worst = add_reference(effect.a);
       loses_commits_ = loses_commits_ || worst == Outcome::kept;

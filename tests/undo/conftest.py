@@ -1,25 +1,18 @@
-"""The writer of keeps, and a repository with work in it."""
+"""A repository with work in it, and a state folder."""
 
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
-import tipstaff.kernels
-from tests.undo import keeping, operations
+from tests.undo import operations
 from tipstaff.store.state import make_private
 
 
 @pytest.fixture(autouse=True)
-def writer(monkeypatch: pytest.MonkeyPatch) -> None:
-    module = ModuleType("tipstaff.kernels._undo")
-    module.keep = keeping.keep
-    monkeypatch.setitem(sys.modules, module.__name__, module)
-    monkeypatch.setattr(tipstaff.kernels, "_undo", module, raising=False)
+def environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "fsync", lambda _: None)  # what a power cut leaves cannot be seen here
     for name, value in operations.ENVIRONMENT.items():
         monkeypatch.setenv(name, value)

@@ -123,8 +123,8 @@ OPERATIONS = (
     Operation("git reset -q --hard", RESET),
     Operation("git reset -q --hard HEAD~1", ((G, "incoming", "HEAD~1"), *RESET)),
     of_git("git reset -q", ("index",)),
-    of_git("git clean -qfd", ("untracked",)),
-    of_git("git clean -qffdx", ("ignored",)),
+    of_git("git clean -qfd", ("untracked",), (D, "empty"), (D, "deep")),
+    of_git("git clean -qffdx", ("ignored",), (D, "empty"), (D, "deep"), (D, "inner")),
     of_git("git stash drop -q", ("stash", 0)),
     of_git("git stash clear", ("stash",)),
     of_git("git branch -q -D work", ("ref", "refs/heads/work")),
@@ -184,10 +184,10 @@ def snapshot(root: Path) -> Snapshot:
         if folder == os.fspath(root):
             folders[:] = [name for name in folders if name not in {".git", "node_modules", "cache"}]
         for name in (*folders, *names):
-            path = os.path.join(folder, name)
+            path = f"{folder}/{name}"
             about, key = os.lstat(path), os.path.relpath(path, root)
             if stat.S_ISLNK(about.st_mode):
-                files[key] = ("link", os.readlink(path))
+                files[key] = ("link", os.fspath(Path(path).readlink()))
             elif stat.S_ISREG(about.st_mode):
                 extra = tuple((one, os.getxattr(path, one)) for one in os.listxattr(path))
                 is_git = "/.git/" in path[len(os.fspath(root)) :]

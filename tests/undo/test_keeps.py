@@ -15,6 +15,7 @@ import pytest
 from tests.undo.operations import ENVIRONMENT, copy_repository, git, lost, run, snapshot
 from tipstaff.cli import main
 from tipstaff.errors import SourceNotFoundError, StoreDamagedError, StoreWriteError
+from tipstaff.kernels import _undo
 from tipstaff.undo import UndoConfig, kept, tidy, undo
 from tipstaff.undo.keeps import folder_of, keep_named, keeps_in, read_manifest
 from tipstaff.undo.retention import faults, forget, settle
@@ -30,8 +31,6 @@ def root(model: Path, tmp_path: Path, state: Path) -> Path:
 @pytest.fixture
 def keep(root: Path, state: Path) -> Callable[..., str]:
     def one(command: str, *effects: tuple, session: str = "s1", runs: bool = True) -> str:
-        from tipstaff.kernels import _undo
-
         folder, why, *_ = _undo.keep(effects, str(root), str(state), command=command, session=session)
         assert why is None
         if runs:
@@ -138,8 +137,6 @@ def test_nothing_is_changed_where_what_is_there_cannot_be_kept(
     root: Path, keep: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     keep("rm notes.md", ("delete", "notes.md"))
-    from tipstaff.kernels import _undo
-
     monkeypatch.setattr(_undo, "keep", lambda *_, **__: (None, "the disk is nearly full", "", 0, 0))
     with pytest.raises(StoreWriteError, match="nothing was changed"):
         undo(repository=root)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.undo.keeping import keep
 from tests.undo.operations import OPERATIONS, copy_repository, lost, names, remove, run, snapshot
+from tipstaff.kernels._undo import keep
 from tipstaff.undo import undo
 from tipstaff.undo.retention import settle
 
@@ -40,5 +40,5 @@ def test_what_was_kept_comes_back_and_goes_again(model: Path, tmp_path: Path, st
             if extra := [path for path in again.files if path not in ran.files]:
                 wrong.append(f"{command}: the second undo left {extra}")
         remove(root)
-    assert wrong == []
+    assert not wrong, "\n".join(wrong)
     assert destroyed >= len(OPERATIONS) - 4

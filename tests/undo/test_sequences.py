@@ -11,11 +11,8 @@ import signal
 import sys
 import time
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import pytest
-
-from tests.undo.keeping import keep
 from tests.undo.operations import (
     OPERATIONS,
     Snapshot,
@@ -26,9 +23,13 @@ from tests.undo.operations import (
     snapshot,
     with_times_of,
 )  # fmt: skip
+from tipstaff.kernels._undo import keep
 from tipstaff.undo import tidy, undo
 from tipstaff.undo.keeps import folder_of, keeps_in
 from tipstaff.undo.retention import settle
+
+if TYPE_CHECKING:
+    import pytest
 
 SEQUENCES = int(os.environ.get("TIPSTAFF_UNDO_SEQUENCES", "12"))
 SEED = int(os.environ.get("TIPSTAFF_UNDO_SEED", "1"))

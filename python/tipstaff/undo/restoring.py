@@ -33,7 +33,7 @@ _READ_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXE
 _READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _WRITE: Final = os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC
 _LINK: Final = "a folder on the way is a link or a file now"
-_UNLIMITED: Final = {"bytes": 1 << 50, "files": 1 << 30, "walk": 1 << 30, "free": 64 << 20}
+_UNLIMITED: Final = {"bytes": 1 << 50, "files": 1 << 30, "walk": 1 << 30, "free": 64 << 20, "milliseconds": 600_000}
 """Whoever undoes wants it whole: only a full disk stops it."""
 
 _CHUNK: Final = 1 << 20
@@ -132,14 +132,13 @@ class _Restoration:
             del self._in_the_way[source]
         made = self._manifest.absent
         self._absent = [one for one in made if one.startswith("/") and self._is_wanted(one) and _lstat(one)]
-        self._absent_references = [one for one in made if self._git is not None and not one.startswith("/")]
+        self._absent_references = [one for one in made if not self._wanted and not one.startswith("/")]
 
     def _plan_one(self, entry: Entry, away: set[str]) -> None:
         """Find whether an entry comes back, and what it takes the place of."""
         here = _lstat(entry.path)
-        for above in _above(entry.path, self._manifest.root):
-            about = _lstat(above)
-            if about is None or stat.S_ISDIR(about.st_mode):
+        for above, about in _not_there_above(entry.path):
+            if about is None:
                 continue
             if stat.S_ISLNK(about.st_mode) and above not in self._folders:
                 raise OSError(errno.ELOOP, _LINK)
@@ -243,16 +242,16 @@ class _Restoration:
         effects += [("delete", path) for path in self._absent]
         away = {target for _, target in self._moves}
         comes = dict.fromkeys((*self._folders, *self._files, *(source for source, _ in self._moves)))
-        above = dict.fromkeys(one for path in comes for one in _above(path, root)[::-1])
+        above = dict.fromkeys(one for path in comes for one, _ in _not_there_above(path)[::-1])
         made = [path for path in (*above, *comes) if path in away or _lstat(path) is None]
         made = [path for path in dict.fromkeys(made) if path not in {source for source, _ in self._moves}]
+        gone = [line.split(" ")[0] for line in self._absent_references]
+        effects += [("git", "stash") if name == "stash" else ("git", "ref", name) for name in dict.fromkeys(gone)]
         if note is not None and Path(root, ".git").exists():
-            gone = [line.split(" ") for line in self._absent_references]
             changed, stashes = references.changed_references(note), references.missing_stashes(note)
             made += [f"{name} {note.refs[name]}" for name, now in changed.items() if not now]
             made += [f"stash {commit}" for commit, _ in stashes]
-            effects += [("git", "ref", name) for name in (*changed, *(name for name, _ in gone if name != "stash"))]
-            effects += [("git", "stash")] if any(name == "stash" for name, _ in gone) else []
+            effects += [("git", "ref", name) for name in changed]
             effects += [("git", "index")] if references.is_index_changed(note, self._keep.folder / "index") else []
         if not effects and not made and not self._moves:
             return None
@@ -280,12 +279,13 @@ class _Restoration:
 
     def _restore_git(self) -> None:
         note = self._git
+        if Path(self._manifest.root, ".git").exists():
+            references.remove_made(self._manifest.root, self._absent_references)
         if note is None or not Path(note.root, ".git").exists():
             return
         after: dict[str, str] = {}
         with contextlib.suppress(OSError, ValueError):
             after = json.loads((self._keep.folder / "after").read_bytes())
-        references.remove_made(note.root, self._absent_references)
         done, failed = references.restore_references(note, after)
         self._done += done
         self._failed += [NotRestored(*one) for one in failed]
@@ -443,11 +443,14 @@ def _lstat(path: str) -> os.stat_result | None:
         return None
 
 
-def _above(path: str, root: str) -> list[str]:
-    """Return the folders of a path below a root, the nearest first."""
-    found: list[str] = []
-    while is_below(path := path.rpartition("/")[0], root) and path != root:
-        found.append(path)
+def _not_there_above(path: str) -> list[tuple[str, os.stat_result | None]]:
+    """Return the folders of a path that are none now, the nearest first, and what stands there instead."""
+    found: list[tuple[str, os.stat_result | None]] = []
+    while path := path.rpartition("/")[0]:
+        about = _lstat(path)
+        if about is not None and stat.S_ISDIR(about.st_mode):
+            break
+        found.append((path, about))
     return found
 
 
@@ -465,8 +468,8 @@ def _listing(path: str) -> list[tuple[str, int, int]]:
     if not stat.S_ISDIR(here.st_mode):
         return [("", here.st_size, here.st_mtime_ns)]
     found: list[tuple[str, int, int]] = []
-    for folder, _, names in os.walk(path):
-        for name in names:
+    for folder, folders, names in os.walk(path):
+        for name in (*names, *(one for one in folders if Path(folder, one).is_symlink())):
             about = os.lstat(one := f"{folder}/{name}")
             found.append((one[len(path) + 1 :], about.st_size, about.st_mtime_ns))
     return sorted(found)
