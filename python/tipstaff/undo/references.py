@@ -32,7 +32,8 @@ def git(
     try:
         done = subprocess.run(  # noqa: S603 - the words are ours, and no shell reads them
             git_command(Path(root), *words, filters=True),
-            **({"input": data} if stdin is None else {"stdin": stdin}),
+            input=data if stdin is None else None,
+            stdin=stdin,
             stdout=stdout or subprocess.PIPE,
             stderr=subprocess.PIPE,
             check=False,
@@ -202,7 +203,7 @@ def restore_index(note: Git, copy: Path) -> str:
             file.flush()
             os.fsync(file.fileno())
             # Git compares a file that changed when the index did, by its time.
-            os.utime(file.fileno(), ns=(copy.stat().st_mtime_ns,) * 2)
+            os.utime(file.fileno(), ns=(copy.stat().st_mtime_ns, copy.stat().st_mtime_ns))
         lock.replace(target)
     except OSError as error:
         lock.unlink(missing_ok=True)

@@ -133,7 +133,10 @@ def _session(keep: Keep) -> str:
 
 
 def _forget_all(keeps: Iterable[Keep]) -> list[str]:
-    return [keep.id for keep in keeps if forget(keep) is None]
+    gone = list(keeps)
+    for keep in gone:
+        forget(keep)
+    return [keep.id for keep in gone]
 
 
 def forget(keep: Keep) -> None:

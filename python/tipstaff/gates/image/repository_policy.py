@@ -185,7 +185,8 @@ def _settings(path: Path, repository: Path, review: WeakeningReview) -> tuple[Ga
 
 def _undo_settings(table: Any, reasons: object, review: WeakeningReview, path: Path) -> UndoConfig:
     """Return the table ``[undo]`` as far as it counts: a repository keeps less where a person has allowed that."""
-    if not isinstance(table, dict) or (unknown := sorted(table.keys() - set(UndoConfig.__struct_fields__))):
+    unknown = sorted(table.keys() - set(UndoConfig.__struct_fields__)) if isinstance(table, dict) else [table]
+    if unknown:
         what = f"{unknown[0]!r} is not a setting of it" if isinstance(table, dict) else "it is not a table"
         raise ConfigError(f"{path}: [undo]: {what}; there are {', '.join(UndoConfig.__struct_fields__)}")
     try:
