@@ -422,7 +422,10 @@ def test_a_budget_is_shared_by_processes(tmp_path: Path) -> None:
         run = mine.start_run("Fix it")
         assert mine.record_step(run, "git status", tokens=10).action == "continue"
         assert decided(mine.evaluate_command("git status"))[0] == "allow"
-        assert decided(plane.narrow(budgets={"calls": 5}, shared="night").evaluate_command("ls")) == ("block", ["budget"])
+        assert decided(plane.narrow(budgets={"calls": 5}, shared="night").evaluate_command("ls")) == (
+            "block",
+            ["budget"],
+        )
         assert mine.record_step(run, "git status", tokens=30).action == "stop"
         assert decided(plane.narrow(budgets={"calls": 1}, shared="day").evaluate_command("ls"))[0] == "allow"
 

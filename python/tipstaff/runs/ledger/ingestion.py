@@ -49,7 +49,7 @@ _START: Final = b'{"v":'
 
 
 class SpoolLine(msgspec.Struct, frozen=True):
-    """One call as the hook records it; `at` is in seconds."""
+    """One call as the hook records it; `at` is in seconds, `kept` what ``tipstaff undo`` takes."""
 
     v: int
     at: int
@@ -66,6 +66,7 @@ class SpoolLine(msgspec.Struct, frozen=True):
     secrets: int = 0
     policy: str = ""
     rules: tuple[str, ...] = ()
+    kept: str = ""
 
 
 class IngestReport(Record, frozen=True):
