@@ -111,6 +111,11 @@ def test_a_repository_without_checks_is_not_passed(
     code, data = run_json(capsys, "check")
     assert (code, data["passed"], data["results"]) == (3, False, [])
     assert "nothing was checked: no checks were found" in run(capsys, "check")[1]
+    Path(".github/workflows").mkdir(parents=True)
+    Path(".github/workflows/ci.yml").write_text("on: push\njobs: {a: {steps: [{run: bundle exec no-such-spec}]}}\n")
+    code, _, said = run(capsys, "check", "--list")
+    assert code == 3
+    assert "no checks were found" in said
 
 
 def test_the_commands_of_a_repository_are_said_once(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from tipstaff.review import (
 from tipstaff.review.checks.detection import detect_projects
 from tipstaff.review.checks.facts import Facts
 from tipstaff.review.checks.presets import load_preset, preset_checks, preset_names
+from tipstaff.review.checks.targets import ci_checks
 from tipstaff.review.config import read_config
 
 
@@ -228,6 +230,42 @@ def test_a_monorepo(tmp_path: Path) -> None:
 def test_what_is_detected(tmp_path: Path, files: dict[str, str], expected: list[tuple[str, str]]) -> None:
     found = detect_projects(make(tmp_path, files, git=False))
     assert [(project.preset, project.folder) for project in found] == expected
+
+
+def test_what_a_ci_runs_is_what_is_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name in ("cargo", "mvn", "tox", "ruff", "npm", "make", "rake"):
+        (tools / name).write_text("#!/bin/sh\n")
+        (tools / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tools))
+    table = [
+        ("cargo fmt -- --check", ("format", "cargo fmt -- --check")),
+        ("cargo clippy --all-features -- -Dwarnings", ("clippy", "cargo clippy --all-features -- -Dwarnings")),
+        ('cargo test --locked "${FEATURES}"', None),  # values that only the CI has
+        ("cargo test --all && cargo doc", None),
+        ("cargo install cargo-audit", None),
+        ("mvn verify javadoc:jar ${{ matrix.more || '' }}", ("test", "mvn verify javadoc:jar")),
+        ("mvn clean test --projects a", None),  # it deletes what was built
+        ("mvn test -P ${{ matrix.profile }}", None),
+        ("uv run --locked --no-default-groups --group dev tox run", ("test", "tox run")),
+        ("uv run -- ruff check .", ("lint", "ruff check .")),
+        ("poetry run tox -e typing", ("types", "tox -e typing")),
+        ("npm run test-ci", ("test", "npm run test-ci")),
+        ("make lint", ("lint", "make lint")),
+        ("bundle exec rake spec", ("test", None)),  # its program is not here
+        ("rake spec", ("test", "rake spec")),
+        ("echo run the tests", None),
+    ]
+    for number, (line, expected) in enumerate(table):
+        folder = make(tmp_path / str(number), {}, git=False)
+        (folder / ".github/workflows").mkdir(parents=True)
+        text = f"on: push\njobs: {{a: {{steps: [{{run: {json.dumps(line)}}}]}}}}\n"
+        (folder / ".github/workflows/ci.yml").write_text(text)
+        found = [(purpose, command if program else None) for purpose, command, program in ci_checks(Facts(folder))]
+        assert found == ([expected] if expected else []), line
+    both = make(tmp_path / "both", {"pyproject.toml": "", "examples/a/pyproject.toml": ""}, git=False)
+    assert [name for name in names(both) if "lint" in name] == ["lint"], "it looks at the files below as well"
 
 
 def test_two_ecosystems_in_the_root_have_prefixes(tmp_path: Path) -> None:

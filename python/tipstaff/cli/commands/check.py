@@ -33,6 +33,8 @@ _COLOURS = {
 }
 _NESTED = "TIPSTAFF_CHECK_DEPTH"
 
+_NOTHING = "no checks were found; name some in .tipstaff/config.toml"
+
 
 @click.command("check")
 @click.argument("names", nargs=-1, metavar="[CHECK]...")
@@ -97,9 +99,14 @@ def command(
     config = read_config(repository)
     checks = _chosen(configured_checks(repository, config), names)
     paint = Painter(color)
+    if not checks:
+        for name, line in _missing_in_ci(repository).items():
+            click.echo(f"tipstaff: its CI runs `{plain(line)}`, and there is no {plain(name)} here", err=True)
     if listing:
         _list(checks, form, paint)
-        return 0
+        if not checks:
+            click.echo(f"tipstaff: {_NOTHING}", err=True)
+        return exits.OK if checks else exits.UNREADABLE
     settings: Any = config.checks if isinstance(config.checks, dict) else {}
     options: dict[str, Any] = {
         "jobs": jobs or settings.get("jobs"),
@@ -283,12 +290,20 @@ def _lines(report: CheckReport, paint: Painter) -> list[str]:
     return lines
 
 
+def _missing_in_ci(repository: Path) -> dict[str, str]:
+    """Return the programs that a repository's CI checks it with and that are not here, and how it calls them."""
+    from tipstaff.review.checks.facts import Facts
+    from tipstaff.review.checks.targets import ci_checks
+
+    return {line.split()[0]: line for _, line, program in ci_checks(Facts(repository)) if program is None}
+
+
 def _summary(report: CheckReport, paint: Painter) -> str:
     verdict = report.verdict
     skipped = len(report.results) - report.ran
     left_out = f", {skipped} left out" if skipped else ""
     if not report.results:
-        return paint("nothing was checked: no checks were found; name some in .tipstaff/config.toml", "red", bold=True)
+        return paint(f"nothing was checked: {_NOTHING}", "red", bold=True)
     if not report.ran:
         return (
             "nothing has changed, so nothing was run"

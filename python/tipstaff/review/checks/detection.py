@@ -141,8 +141,9 @@ def _instances(base: Path, projects: Sequence[Project], *, prefer: bool, seed: b
             prefix += f"{project.preset}:"
         names = {check.name: f"{prefix}{check.name}" for check in checks}
         for check in checks:
-            # Two ecosystems of one folder may share a target.
-            if (project.folder, check.command) in commands:
+            # Two ecosystems of one folder may share a target, and what looks at files does so in folders below as well.
+            covers = ("", check.command) in commands and check.category in {"lint", "format"}
+            if (project.folder, check.command) in commands or covers:
                 names.pop(check.name)
                 continue
             commands.add((project.folder, check.command))

@@ -44,19 +44,31 @@ _FILES: Final = (
 _PRE_COMMIT: Final = ".pre-commit-config.yaml"
 
 _RUNNERS: Final = re.compile(
-    r"(?:make|just|task|tox|nox|hatch(?: run)?|(?:npm|pnpm|yarn|bun)(?: run)?|poetry run|pdm run|rye run|go|cargo"
-    r"|mdbook|pytest|python3? -m pytest|ruff|mypy|pyright|flake8|pylint|\./gradlew|\./mvnw|gradle|mvn)\b"
+    r"(?:make|just|task|tox|nox|hatch|npm|pnpm|yarn|bun|deno|go|cargo|mdbook|pytest|python3? -m pytest|ruff|mypy"
+    r"|pyright|flake8|pylint|\./gradlew|\./mvnw|gradle|mvn|bundle exec|rake|rspec|rubocop|composer|vendor/bin/\w+"
+    r"|dotnet|mix|swift|bazel|bazelisk|ctest|meson|ninja|cabal|stack|dart|flutter|zig|sbt|lein)\b"
 )
 """Beginnings of commands of a CI that are checks where the rest of them names a purpose."""
+
+_WITHIN: Final = re.compile(
+    r"(?:uv|poetry|pdm|pipenv|rye|hatch) run(?: (?:--(?:group|extra|with|python|package|env-file|directory)[ =]\S+"
+    r"|-[\w-]+(?:=\S+)?|--))* "
+)
+"""A program that prepares an environment and runs the command in it: here that is done, and nothing is installed."""
+
+_EMPTY: Final = re.compile(r"\s*\$\{\{[^{}|]*\|\|\s*''\s*\}\}")
+"""What a workflow adds to a command in some rows of its matrix and is nothing in others."""
 
 _PURPOSES: Final = (
     ("types", re.compile(r"\b(?:type-?check|check-types|types|typing|mypy|pyright|tsc)\b")),
     ("format", re.compile(r"(?:\bfmt\b.*--check|--check\b.*\bfmt\b|format.*--check|\bfmt-check\b|\bformat-check\b)")),
-    ("lint", re.compile(r"\b(?:lint|clippy|vet|ruff check|flake8|pylint|style|golangci-lint)\b")),
-    ("test", re.compile(r"\b(?:tests?|pytest|tox|nox|verify)\b")),
+    ("clippy", re.compile(r"\bclippy\b")),
+    ("vet", re.compile(r"\bgo vet\b")),
+    ("lint", re.compile(r"\b(?:lint|ruff check|flake8|pylint|style|golangci-lint|rubocop)\b")),
+    ("test", re.compile(r"\b(?:tests?|pytest|tox|nox|verify|r?spec)\b")),
     ("build", re.compile(r"\b(?:build|compile)\b")),
 )
-_UNFIT: Final = re.compile(r"\$\{\{|\$[A-Z(]|[|&;<>`]|\b(?:install|publish|deploy|release|upload|docker)\b|--cov\b")
+_UNFIT: Final = re.compile(r"\$[\w({]|[|&;<>`]|\b(?:clean|install|publish|deploy|release|upload|docker)\b|--cov\b")
 """In a CI's command: values that only it has, several commands in one, and what is no check."""
 
 _MAX_WORKFLOWS: Final = 40
@@ -122,11 +134,20 @@ def _replaced(check: Check, command: str) -> Check:
 def ci_commands(facts: Facts) -> dict[str, str]:
     """Return the commands by which a repository's CI checks it, by purpose: ``test``, ``lint``, ``types`` and so on.
 
-    Read are GitHub's workflows and GitLab's pipeline of the folder, one-line commands alone, and only those whose
-    program is installed here.
+    Those whose program is not here are left out.
     """
-    found: dict[str, str] = {}
-    for command in _ci_lines(facts.folder):
+    return {purpose: command for purpose, command, program in ci_checks(facts) if program is not None}
+
+
+def ci_checks(facts: Facts) -> Iterator[tuple[str, str, str | None]]:
+    """Yield a purpose, the first command for it of the repository's CI, and its program; None where that is not here.
+
+    Read are GitHub's workflows and GitLab's pipeline of the folder, and of them commands of one line.
+    """
+    found: set[str] = set()
+    missing: dict[str, str] = {}
+    for line in _ci_lines(facts.folder):
+        command = _WITHIN.sub("", _EMPTY.sub("", line), count=1).strip()
         runner = _RUNNERS.match(command)
         if runner is None or _UNFIT.search(command):
             continue
@@ -138,9 +159,12 @@ def ci_commands(facts: Facts) -> dict[str, str]:
         if purpose is None or purpose in found:
             continue
         place = str(facts.folder / program) if "/" in program else facts.find_tool(program)
-        if place is not None and Path(place).exists():
-            found[purpose] = command if "/" in program else command.replace(program, _from(facts.folder, place), 1)
-    return found
+        if place is None or not Path(place).exists():
+            missing.setdefault(purpose, command)
+            continue
+        found.add(purpose)
+        yield purpose, command if "/" in program else command.replace(program, _from(facts.folder, place), 1), place
+    yield from ((purpose, command, None) for purpose, command in missing.items() if purpose not in found)
 
 
 def _ci_lines(folder: Path) -> Iterator[str]:
