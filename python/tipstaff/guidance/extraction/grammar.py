@@ -10,7 +10,7 @@ import re
 from typing import Final
 
 from tipstaff.guidance.wording.cues import CuedPattern, cue, cues
-from tipstaff.guidance.wording.word_forms import MODALS, NEGATIVE, either
+from tipstaff.guidance.wording.word_forms import MODALS, NEGATIVE, either, word_lists
 from tipstaff.guidance.wording.word_roles import IMPERATIVES, MODAL_WORDS
 
 _ENGLISH_MODALS: Final = (
@@ -25,14 +25,9 @@ _MODAL_PHRASES: Final = re.compile(
     ).replace(" ", r"\s+"),
     re.IGNORECASE,
 )
-_CJK_MODALS: Final = (
-    r"必须|必須|禁止|不要|不得|不能|不可|务必|務必|应该|應該|总是|總是|只能|仅|しないで|してはいけ|しなければ|必ず|"
-    r"こと(?=[。（(]|$)|べき|ください|下さい|ましょう|严禁|切勿|请勿|하지 ?마|하세요|하십시오|말 것|"
-    r"[^\W\d_]{3}m(?:alı|eli)(?:dır|dir)?\b|[а-яё]{3}й(?:те(?:сь)?|ся)\b|해야|반드시|항상|절대|금지|"
-    r"يجب|ممنوع|أبد[اً]|अनिवार्य|कभी|निषिद्ध|অবশ্যই|কখনো|নিষিদ্ধ"
-)
+_MODALS_ELSEWHERE: Final = "|".join(word_lists()["modals"].values())
 MODAL: Final = re.compile(
-    rf"\b(?:{_ENGLISH_MODALS}|{either(MODALS)})\b|{_MODAL_PHRASES.pattern}|{_CJK_MODALS}".replace(" ?", r"\s*"),
+    rf"\b(?:{_ENGLISH_MODALS}|{either(MODALS)})\b|{_MODAL_PHRASES.pattern}|{_MODALS_ELSEWHERE}".replace(" ?", r"\s*"),
     re.IGNORECASE,
 )
 """A word that turns a sentence into a rule."""
@@ -63,7 +58,7 @@ _ABBREVIATION: Final = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|fig|sec|st|mr|mrs|dr|inc|ltd|resp|al)|\b[A-Z])\.$", re.IGNORECASE
 )
 _STOP: Final = re.compile(
-    r"[.!?。！？](?<!\([.!?])(?:[)\"'”’*_`\]]{0,4})(?:[ \t]*\n[ \t]*|[ \t]+|(?<=[。！？])|$)|\n[ \t]*\n"
+    r"[.!?。！？।](?<!\([.!?])(?:[)\"'”’*_`\]]{0,4})(?:[ \t]*\n[ \t]*|[ \t]+|(?<=[。！？])|$)|\n[ \t]*\n"
 )
 _OPENS_SENTENCE: Final = re.compile(r"[\"'“‘(*_`\[]{0,4}(?:[^\W\d_a-z]|\d|[⚠❌✅🚫⛔➡→•])|`|[^\x00-\x7f]")
 _LINE_OPENS_RULE: Final = re.compile(
@@ -246,7 +241,11 @@ def sentences(text: str) -> list[tuple[int, int]]:
             continue
         if text[match.start()] == "." and _ABBREVIATION.search(text, max(0, match.start() - 12), match.start() + 1):
             continue
-        if _OPENS_SENTENCE.match(text, end):
+        if (
+            _OPENS_SENTENCE.match(text, end)
+            or text[match.start()] in "。！？।"
+            or "\uac00" <= text[match.start() - 1] <= "\ud7a3"
+        ):
             cuts.append(end)
     at = text.find("\n")
     while at >= 0:

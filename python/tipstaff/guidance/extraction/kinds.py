@@ -19,7 +19,14 @@ from tipstaff.guidance.extraction.grammar import (
     opens_with_imperative,
 )
 from tipstaff.guidance.extraction.labels import Label
-from tipstaff.guidance.extraction.sentences import RUN_IN, WEAK_MODAL, has_strong_modal, is_imperative
+from tipstaff.guidance.extraction.sentences import (
+    RUN_IN,
+    WEAK_MODAL,
+    commands_elsewhere,
+    describes_itself,
+    has_strong_modal,
+    is_imperative,
+)
 from tipstaff.guidance.wording.cues import CuedPattern
 from tipstaff.guidance.wording.word_forms import ALWAYS, BANS, FORBIDDEN, NEVER, OBLIGED, SHOULD, either
 from tipstaff.guidance.wording.word_roles import IMPERATIVES
@@ -51,7 +58,7 @@ _COMMIT_TYPE: Final = re.compile(
 _COMMAND: Final = re.compile(r"(?:\*\*|__)?[^`:\n]{2,40}:(?:\*\*|__)?\s*`[^`\n]+`\W*")
 """What is done, and the command that does it."""
 _NAMING: Final = re.compile(r"\bnaming|nomenclature|nomenclatura|benennung|命名|명명", re.IGNORECASE)
-_FORM: Final = re.compile(
+FORM: Final = re.compile(
     r"[\W_]*(?:\w+ )?(?:format[oı]?|pattern|schema|syntax|prefix|template|格式|形式|형식)[*_]*\s*[:：]", re.IGNORECASE
 )
 """A label of how something is written, and not of a command ("Format: `type: words`")."""
@@ -59,7 +66,7 @@ _ENTRY: Final = re.compile(
     r"[\W_]*(?:`[^`\n]+`|\[[^\]\n]+\]\([^)\n]*\)|"
     r"(?a:(?![A-Z][a-z]+/[A-Z])@?[\w.-]*[/\\][\w./\\*{},-]+|[\w-]+\.\w{1,5}))(?:\*\*|__)?"
     r"(?:\s*(?:[,/&+|]|and|or)\s*(?:`[^`\n]+`|"
-    r"\[[^\]\n]+\]\([^)\n]*\)))*\s*(?:\([^)\n]{0,80}\)\s*)?(?P<mark>[-–—:=→]|->|=>|$)+\s*(?P<rest>.*)",
+    r"\[[^\]\n]+\]\([^)\n]*\)))*\s*(?:\([^)\n]{0,80}\)\s*)?(?P<mark>[-–—:：=→]|->|=>|$)+\s*(?P<rest>.*)",
     re.DOTALL,
 )
 _DESCRIBES: Final = re.compile(
@@ -71,6 +78,33 @@ _DESCRIBES: Final = re.compile(
     r"tests (?:the|that|if|whether)|"
     r"executes|"
     r"checks|excluded|excludes|covers|located|lives?|there (?:is|are)|fast|main|shared|core library|primary|entry)\b",
+    re.IGNORECASE,
+)
+_NAMES: Final = re.compile(
+    r"(?!.*(?:[Pp]ascal|[Cc]amel|[Kk]ebab|[Ss]nake|UPPER))[\W_]*(?:(?P<label>[^\W\d_]{2,20})[*_]*\s*[:：]\s*)?"
+    r"[A-Z0-9][\w.#/-]*(?:(?P<joined>\s*[+,&]\s*)[A-Z0-9][\w.#/-]*|(?(label)\s+[A-Z0-9][\w.#/-]*|(?!)))*"
+    r"(?:\s*\([^()]{1,40}\))?\W*(?(label)|(?(joined)|(?!)))",
+)
+"""Nothing but names: a stack, and not what to do."""
+_CELLS: Final = re.compile(r"[^|\n]{1,40} \| `[^`\n]+`(?: \||\W*$)")
+"""A name, a place and what it is for, as in a table's row."""
+_SOMETIMES: Final = re.compile(
+    r"\W*(?:sometimes|manchmal|a veces|parfois|às vezes|a volte|soms|czasami|иногда|bazen|kadang\w*|đôi khi)\b|"
+    r"\W*(?:有时|有時|時々|때때로|أحيان)",
+    re.IGNORECASE,
+)
+_REASONS_LABEL: Final = re.compile(
+    r"\W*(?:why\b(?! not)|warum|reasons?\W*$|gründe?\W*$|por qu[eéê]|motivos?\W*$|razones?\W*$|pourquoi|raisons?\W*$|"
+    r"perché|motivi\W*$|waarom|dlaczego|почему|причин[аы]\W*$|neden(?! ol)|mengapa|alasan|tại sao|lý do|"
+    r"(?:purpose|goals?|ziele?|zweck|objetivos?|objectifs?|obiettiv[io]|cel|цел[ьи]|amaç|tujuan|mục tiêu)\W*$|"
+    r"なぜ|理由|目的\W*$|为什么|為什麼|原因|目标\W*$|왜|이유|목적\W*$|لماذا|السبب|क्यों)",
+    re.IGNORECASE,
+)
+"""What is below it says why."""
+_COMPARES: Final = re.compile(
+    r"\b(?:differences?|comparison|compared|vs|unterschiede?|vergleich|diferencias?|comparación|comparaison|différences?|"
+    r"diferenças?|comparação|differenze|confronto|porównanie|сравнение|различия|karşılaştırma|perbandingan|so sánh)\b|"
+    r"違い|比較|比较|区别|區別|비교|차이",
     re.IGNORECASE,
 )
 _EXAMPLE: Final = re.compile(
@@ -127,7 +161,7 @@ _DEMANDS: Final = f"{FORBIDDEN} {BANS} {NEVER} {ALWAYS} {OBLIGED} {SHOULD}"
 _STRONG: Final = CuedPattern(
     r"\b(?:must|never|always|do not|don['’]t|should|shall|avoid|ensure|prefer|mandatory|forbidden|prohibited|"
     rf"not allowed|make sure|use|{either(_DEMANDS)})\b|"
-    r"禁止|必须|必須|不要|不得|一律|优先|ない|すること|こと[。.]?\W*$|해야|마세요|십시오",
+    r"禁止(?!事)|必须|必須|不要|不得|一律|优先|優先|ない|すること|こと[。.]?\W*$|해야|마세요|십시오",
     "must never always not don't should shall avoid ensure prefer mandatory forbidden prohibited sure use " + _DEMANDS,
 )
 
@@ -153,11 +187,17 @@ def demands(words: str, labels: Sequence[Label], headings: Sequence[Label], *, r
     marked = not words.isascii() and _MARKED.match(words) is not None
     words = words if words.isascii() else _MARKED.sub("", words)
     lead = near[-1].text if near else ""
-    if _UNFILLED.fullmatch(words) is not None:
+    if _UNFILLED.fullmatch(words) is not None or _SOMETIMES.match(words) is not None:
+        return False
+    if lead and _REASONS_LABEL.match(lead) is not None:
+        return False
+    if headings and not (lead or has_modal(words)) and _REASONS_LABEL.match(headings[-1].text) is not None:
         return False
     if any(label.negative for label in labels):
         return True
     if headings and _EXAMPLES_HEADING.fullmatch(headings[-1].text) and _STRONG.search(words) is None:
+        return False
+    if headings and _COMPARES.search(headings[-1].text) and (row or not has_strong_modal(words)):
         return False
     if row:
         return _row_demands(words, lead, headings)
@@ -181,11 +221,12 @@ def demands(words: str, labels: Sequence[Label], headings: Sequence[Label], *, r
             return True
         if rest and (has_modal(lead) or has_negation(rest) or _procedure(lead) or _CHOICE.search(lead)):
             return True
-        return not rest and (_demanding(lead) or _procedure(lead))
-    if not strong and _unfinished(words):
+        return not rest and (_demanding(lead) or _procedure(lead) or commands_elsewhere(lead))
+    names = not _demanding(lead) and _NAMES.fullmatch(words) is not None
+    if not strong and (_unfinished(words) or names or _CELLS.match(words) or describes_itself(words)):
         return False
     if _COMMAND.fullmatch(words) is not None and not (
-        _FORM.match(words)
+        FORM.match(words)
         or (headings and _NAMING.search(headings[-1].text))
         or _procedure(lead)
         or is_condition(words)
@@ -252,10 +293,14 @@ def _row_demands(words: str, lead: str, headings: Sequence[Label]) -> bool:
         return True
     if (_demanding(lead) or is_imperative(lead)) and not _narrates(lead):
         return _DESCRIBES_COLUMN.search(words) is None
-    nearest = headings[-1].text if headings else ""
-    return _DEMANDING_TABLE.search(nearest) is not None
+    columns = [] if words.isascii() else _COLUMNS.findall(words)
+    if any(map(has_strong_modal, columns)):
+        return True
+    return any(_DEMANDING_TABLE.search(one.text) for one in headings[-2 if len(columns) == 2 else -1 :])
 
 
+_COLUMNS: Final = re.compile(r"(?:^|; )([^:;]{1,40}): ")
+"""The heads of a row's columns."""
 _TASK_COLUMN: Final = re.compile(
     r"\W*(?:tasks?|goals?|actions?|scenarios?|situations?|use cases?|problems?|topics?|i want to|to)\W*: ",
     re.IGNORECASE,

@@ -10,6 +10,7 @@ from typing import Final
 from tipstaff.guidance.extraction.candidate import Candidate
 from tipstaff.guidance.extraction.grammar import has_modal, is_condition, says_something, sentences, starts_with_pronoun
 from tipstaff.guidance.extraction.headings import HeadingReader
+from tipstaff.guidance.extraction.kinds import FORM
 from tipstaff.guidance.extraction.labels import Label
 from tipstaff.guidance.extraction.patterns import (
     ALERT,
@@ -28,7 +29,13 @@ from tipstaff.guidance.extraction.patterns import (
     tells_what_happens,
 )
 from tipstaff.guidance.extraction.rule_ids import looks_like_id
-from tipstaff.guidance.extraction.sentences import directs, has_strong_modal, is_exception, rules_out
+from tipstaff.guidance.extraction.sentences import (
+    commands_elsewhere,
+    directs,
+    has_strong_modal,
+    is_exception,
+    rules_out,
+)
 from tipstaff.guidance.reading.markdown import Block
 
 _WITHOUT_OBJECT: Final = re.compile(
@@ -147,7 +154,15 @@ class ParagraphReader(HeadingReader):
                 labels = [*outer, lead]  # "Don't:" on a line above others
                 leads.append(lead)
                 forbidden = lead.negative
-            elif not (has_modal(words) or directs(words) or is_exception(words) or forbidden or rules_out(words)):
+            elif not (
+                has_modal(words)
+                or directs(words)
+                or is_exception(words)
+                or forbidden
+                or rules_out(words)
+                or FORM.match(words)
+                or commands_elsewhere(words)
+            ):
                 continue
             elif added is not None and rule == earlier and starts_with_pronoun(words) and not self._demands_more(words):
                 added.context.append((head, tail))  # "It runs only those." says why

@@ -14,7 +14,7 @@ from tipstaff.guidance.extraction.grammar import (
     opens_with_imperative,
 )
 from tipstaff.guidance.wording.cues import CuedPattern
-from tipstaff.guidance.wording.word_forms import ONLY, either
+from tipstaff.guidance.wording.word_forms import ONLY, either, word_lists
 
 _REFERENCE: Final = re.compile(r"`[^`]*`|(?<!\S)@[~\w./-]+|https?://\S+|\]\([^)\s]*\)")
 _MIN_WORDS: Final = 3
@@ -94,6 +94,28 @@ def rules_out(words: str) -> bool:
     if words.lstrip("*_ ")[:3].casefold() != "no ":
         return False
     return _RULED_OUT.fullmatch(words) is not None and count_words(words) > _MIN_WORDS
+
+
+_COMMANDS_ELSEWHERE: Final = re.compile(
+    "|".join(f"(?:{one})" for one in word_lists()["commands"].values()), re.IGNORECASE
+)
+_ENGLISH: Final = re.compile(r"\b(?:the|is|are|of|and|to|you|with|this|that|it|for|be|will|was|we)\b", re.IGNORECASE)
+_DESCRIBES_ITSELF: Final = re.compile(
+    "|".join(f"(?:{one})" for one in word_lists()["descriptions"].values()), re.IGNORECASE
+)
+_LETTERS_ELSEWHERE: Final = re.compile(r"[^\W\d_a-zA-Z]")
+
+
+def commands_elsewhere(words: str) -> bool:
+    """Whether a sentence in another language than English tells somebody what to do, by its form."""
+    if _ENGLISH.search(words) is not None or _DESCRIBES_ITSELF.match(words) is not None:
+        return False
+    return _COMMANDS_ELSEWHERE.match(words) is not None
+
+
+def describes_itself(words: str) -> bool:
+    """Whether words in another language say what a file or a project is ("Diese Datei ...")."""
+    return _DESCRIBES_ITSELF.match(words) is not None
 
 
 def directs(words: str) -> bool:

@@ -26,6 +26,12 @@ _OPTIONS: Final = (
 )
 _FRONT_MATTER: Final = re.compile(r"---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _LISTED: Final = re.compile(r"^[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]", re.MULTILINE)
+_MARKERS_ELSEWHERE: Final = re.compile(
+    r"^(?P<before>[ \t>]*)"
+    r"(?P<marker>[•◦▪‣●○■]|(?P<digits>[٠-٩۰-۹०-९]{1,3}[.)]|\d{1,2}、|[①-⑳]))(?P<after>[ \t]?)(?=\S)",
+    re.MULTILINE,
+)
+"""What begins items where people type no ``-`` and no ASCII digits."""
 _LITERAL_HTML: Final = re.compile(r"\s*<(script|style|pre|textarea|svg)\b", re.IGNORECASE)
 _MAX_HTML_DEPTH: Final = 3
 _FIRST_KEY: Final = re.compile(r"\s*\Z|(?:[ \t]*(?:#[^\n]*)?\n)*[\"']?[A-Za-z_][\w.-]*[\"']?[ \t]*:(?:\s|\Z)")
@@ -136,6 +142,13 @@ def parse(text: str, *, front_matter: bool = True) -> ParsedText:
     return ParsedText(source, walker.blocks, matter, walker.unclosed_fence, walker.comments, elements, tags)
 
 
+def _plain_marker(match: re.Match[str]) -> str:
+    """Return the beginning of an item as Markdown has it, in as many bytes."""
+    plain = "1." if match["digits"] else "-"
+    width = len((match["marker"] + match["after"]).encode())
+    return match["before"] + plain.ljust(width) if width > len(plain) else match[0]
+
+
 class _Walker:
     """Turns pyromark's events into blocks."""
 
@@ -161,6 +174,8 @@ class _Walker:
         code_depth = 0
         html_start = -1
         struck_end = 0
+        if not text.isascii():
+            text = _MARKERS_ELSEWHERE.sub(_plain_marker, text)
         events = cast("Iterable[tuple[Any, Any]]", pyromark.events_with_range(text, options=_OPTIONS, merge_text=True))
         base = at.base if type(at) is Shift else None
         for event, where in events:
