@@ -254,6 +254,8 @@ def test_a_ledger_keeps_everything_and_tells_later_reviews(folder: Path, capsys:
         kinds = {kind: len(list(ledger.records(kind))) for kind in ("check", "sizing", "assembly", "review")}
         assert kinds == {"check": 1, "sizing": 1, "assembly": 1, "review": 1}
         assert ledger.verify().ok
+    listed = run(capsys, "ledger", "list")[1]
+    assert "  review  accept  approved\n0 runs, 1 check, 1 review\n" in listed
     _, data = run_json(capsys, "review", "assemble", "--file", "a.py")
     assert "decision:review-0" in data["assembly"]["included"]
     assert "convention:learned:Pure functions" in data["assembly"]["included"]

@@ -94,6 +94,21 @@ def test_results_of_tests_are_read_where_there_is_a_report(
     ]
 
 
+def test_checks_and_reviews_are_listed(root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str],
+                                      monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+    url = f"sqlite:///{tmp_path}/reviews.db"
+    monkeypatch.setenv("TIPSTAFF_LEDGER", url)
+    (root / ".tipstaff").mkdir(exist_ok=True)
+    (root / ".tipstaff/config.toml").write_text('[[checks.additional]]\nname = "own"\ncommand = "false"\n')
+    as_json(capsys, "run", "start", "fix it", "--ledger", url)
+    assert ran(capsys, "check")[0] == exits.FINDINGS
+    text = ran(capsys, "ledger", "list", "--ledger", url)[1]
+    assert "  check  failed  own\n0 runs, 1 check\n" in text
+    (listed,) = as_json(capsys, "ledger", "list", "--ledger", url)[1]
+    shown = json.loads(ran(capsys, "ledger", "show", listed["event_id"], "--ledger", url)[1])
+    assert (shown["kind"], shown["passed"], shown["results"][0]["name"]) == ("check", False, "own")
+
+
 def as_json_show(capsys: pytest.CaptureFixture[str], run_id: str) -> tuple[int, Any]:
     code = run(["ledger", "show", run_id])
     return code, json.loads(capsys.readouterr().out)

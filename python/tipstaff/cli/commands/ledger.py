@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import UTC, datetime
+from operator import itemgetter
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -11,6 +14,11 @@ from tipstaff.cli import exits
 from tipstaff.cli.options import json_option, ledger_options, opened
 from tipstaff.cli.output import Painter, check_outputs, counted, plain, write, write_json
 from tipstaff.errors import ConfigError, SourceNotFoundError
+
+if TYPE_CHECKING:
+    from tipstaff.runs.events import RunEvent
+
+_REVIEWS: Final = ("check", "review")
 
 
 @click.group("ledger")
@@ -29,36 +37,56 @@ def list_(
     repository: Path, url: str | None, key_file: Path | None, limit: int, rule: str | None, task_id: str | None,
     session_id: str | None, as_json: bool,
 ) -> int:  # fmt: skip
-    """List runs, latest last."""
+    """List runs, and the checks and reviews beside them, latest last."""
     with opened(repository, url, key_file) as ledger:
-        found = ledger.events(rule_id=rule, task_id=task_id, session_id=session_id, limit=limit)
-    events = sorted(found, key=lambda event: event.timestamp)  # one that was imported follows on later ones
+        runs = ledger.events(rule_id=rule, task_id=task_id, session_id=session_id, limit=limit)
+        of_runs = rule is not None or session_id is not None
+        reviews = [] if of_runs else ledger.entries(_REVIEWS, task_id=task_id, limit=limit)
+    # A run that was imported follows on later ones.
+    found: list[tuple[int, RunEvent | dict[str, Any]]] = [(event.timestamp, event) for event in runs]
+    found += [(one["at"], one) for one in reviews]
+    found = sorted(found, key=itemgetter(0))[-limit:] if limit else []
     if as_json:
-        write_json([event.to_dict() for event in events])
+        write_json([one if isinstance(one, dict) else one.to_dict() for _, one in found])
         return exits.OK
     paint = Painter()
-    for event in events:
-        when = datetime.fromtimestamp(event.timestamp / 1000, UTC).strftime("%Y-%m-%d %H:%M")
-        outcome = {True: "accepted", False: "rejected", None: "-"}[event.outcome_accepted]
-        broken = ", ".join(dict.fromkeys(one.rule_id for one in event.violations))
-        write(
-            f"{when}  {paint(plain(event.event_id), bold=True)}  {event.intent}  {outcome}  "
-            f"{plain(event.task[:60])}" + (paint(f"  broke {plain(broken)}", "red") if broken else ""),
-            painter=paint,
-        )
-    write(counted(len(events), "run"))
+    for at, one in found:
+        when = datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%d %H:%M")
+        write(f"{when}  {_review_line(one, paint) if isinstance(one, dict) else _run_line(one, paint)}", painter=paint)
+    kinds = Counter(one["kind"] if isinstance(one, dict) else "run" for _, one in found)
+    write(", ".join(counted(kinds[kind], kind) for kind in ("run", *_REVIEWS) if kind == "run" or kinds[kind]))
     return exits.OK
+
+
+def _run_line(event: RunEvent, paint: Painter) -> str:
+    outcome = {True: "accepted", False: "rejected", None: "-"}[event.outcome_accepted]
+    broken = ", ".join(dict.fromkeys(one.rule_id for one in event.violations))
+    line = f"{paint(plain(event.event_id), bold=True)}  {event.intent}  {outcome}  {plain(event.task[:60])}"
+    return line + (paint(f"  broke {plain(broken)}", "red") if broken else "")
+
+
+def _review_line(entry: dict[str, Any], paint: Painter) -> str:
+    if entry["kind"] == "check":
+        failed = [one["name"] for one in entry.get("results", ()) if one.get("outcome") not in {"passed", "skipped"}]
+        outcome, words = ("passed" if entry.get("passed") else "failed"), ", ".join(failed)
+    else:
+        outcome, words = entry["outcome"]["action"], entry["outcome"]["reason"]
+    return f"{paint(plain(entry['event_id']), bold=True)}  {entry['kind']}  {outcome}  {plain(words[:100])}".rstrip()
 
 
 @command.command("show")
 @click.argument("event_id")
 @ledger_options
 def show(event_id: str, repository: Path, url: str | None, key_file: Path | None) -> int:
-    """Show one run as JSON, with the results of the evaluators."""
+    """Show one run as JSON, with the results of the evaluators; a check or a review as it was recorded."""
     from tipstaff.runs.evaluators.evaluating import evaluate
 
     with opened(repository, url, key_file) as ledger:
         event = ledger.event(event_id)
+        others = ledger.entries(event_id=event_id) if event is None else []
+    if others:
+        write_json(others[0])
+        return exits.OK
     if event is None:
         raise SourceNotFoundError(f"there is no run {event_id!r} in the ledger; `tipstaff ledger list` lists them")
     write_json({"event": event.to_dict(), "evaluation": [one.to_dict() for one in evaluate(event)]})

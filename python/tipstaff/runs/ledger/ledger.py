@@ -184,6 +184,27 @@ class Ledger:
         for _, event in self._runs(task_id, session_id, since, until, after):
             yield event
 
+    def entries(
+        self, kinds: Iterable[str] = (), *, event_id: str | None = None, task_id: str | None = None,
+        limit: int | None = None,
+    ) -> list[dict[str, Any]]:  # fmt: skip
+        """Return entries of any kind, the latest first: ``event_id``, ``kind``, ``at`` and what they hold."""
+        columns = (ENTRIES.c.seq, ENTRIES.c.event_id, ENTRIES.c.kind, ENTRIES.c.at, ENTRIES.c.body)
+        query = select(*columns).order_by(ENTRIES.c.at.desc(), ENTRIES.c.seq.desc()).limit(limit)
+        wanted = tuple(kinds)
+        if wanted:
+            query = query.where(ENTRIES.c.kind.in_(wanted))
+        for column, value in ((ENTRIES.c.event_id, event_id), (ENTRIES.c.task_id, task_id)):
+            if value is not None:
+                query = query.where(column == value)
+        found: list[dict[str, Any]] = []
+        with self.database.reading() as connection:
+            for row in connection.execute(query):
+                with self._readable(row.seq):
+                    body = msgspec.json.decode(row.body)
+                found.append({**body, "event_id": row.event_id, "kind": row.kind, "at": row.at})
+        return found
+
     def iter_as(self, kind: type[_Row]) -> Iterator[_Row]:
         """Yield what a kind of record has of each run: its fields alone are decoded."""
         decoder = msgspec.json.Decoder(kind)
