@@ -37,6 +37,8 @@ _UNLIMITED: Final = {"bytes": 1 << 50, "files": 1 << 30, "walk": 1 << 30, "free"
 """Whoever undoes wants it whole: only a full disk stops it."""
 
 _CHUNK: Final = 1 << 20
+_BATCH: Final = 1_000
+_FLUSHED_ONE_BY_ONE: Final = 16
 
 
 class NotRestored(Record, frozen=True):
@@ -109,6 +111,7 @@ class _Restoration:
     def __init__(self, keep: Keep, manifest: Manifest, wanted: list[str], objects: references.Objects) -> None:
         self._keep, self._manifest, self._objects = keep, manifest, objects
         self._wanted = wanted
+        self._numbers = {entry.path: number for number, entry in enumerate(manifest.files)}
         self._git = None if wanted else manifest.git
         self._done: list[str] = []
         self._failed: list[NotRestored] = []
@@ -223,11 +226,13 @@ class _Restoration:
         for path in self._folders:
             if _lstat(path) is None:
                 self._try(path, lambda name, folder: os.mkdir(name, 0o700, dir_fd=folder), make=True)
-        for path, entry in self._files.items():
-            self._try(path, partial(self._put, entry), make=True)
+        files = list(self._files.items())
+        for start in range(0, len(files), _BATCH):
+            self._put(files[start : start + _BATCH])
         for path in sorted(self._folders, key=lambda path: -path.count("/")):
             with contextlib.suppress(OSError):  # one behind a link, which its files have said
-                _dress(self._folders[path], _at(path, lambda name, folder: os.open(name, _READ_FOLDER, dir_fd=folder)))
+                folder = _at(path, lambda name, folder: os.open(name, _READ_FOLDER, dir_fd=folder))
+                _dress(self._folders[path], folder, flush=False)
         self._restore_git()
         if later is not None:
             settle(later)
@@ -265,12 +270,16 @@ class _Restoration:
             raise StoreWriteError(errno.ENOSPC, what, root)
         return Path(folder) if folder else None
 
-    def _try(self, path: str, action: Callable[[str, int], object], *, make: bool = False) -> None:
+    def _attempt(self, path: str, action: Callable[[str, int], object], *, make: bool = False) -> bool:
         try:
             _at(path, action, make=make)
         except (OSError, StoreDamagedError) as error:
             self._fail(path, error)
-        else:
+            return False
+        return True
+
+    def _try(self, path: str, action: Callable[[str, int], object], *, make: bool = False) -> None:
+        if self._attempt(path, action, make=make):
             self._done.append(path)
 
     def _fail(self, path: str, why: Exception | str) -> None:
@@ -310,27 +319,46 @@ class _Restoration:
             raise StoreDamagedError("what was kept of it is altered")
         return data
 
-    def _put(self, entry: Entry, name: str, folder: int) -> None:
-        """Put a file in its place."""
+    def _put(self, files: list[tuple[str, Entry]]) -> None:
+        """Write files under temporary names, flush them, and put them in their places."""
+        flush = len(files) <= _FLUSHED_ONE_BY_ONE
+        ready = [path for path, entry in files if self._attempt(path, partial(self._write, entry, flush), make=True)]
+        if not flush:
+            for above in {os.lstat(path).st_dev: path for path in {path.rpartition("/")[0] for path in ready}}.values():
+                _sync_file_system(above)
+        for path in ready:
+            self._try(path, partial(_rename, self._temporary(path)))
+
+    def _temporary(self, path: str) -> str:
+        """Return the temporary name of a file, the same in each undo of this keep."""
+        return f"{_TEMPORARY}-{self._numbers[path]}"
+
+    def _write(self, entry: Entry, flush: bool, name: str, folder: int) -> None:
+        """Write a file under its temporary name."""
+        temporary = self._temporary(entry.path)
         with contextlib.suppress(FileNotFoundError):
-            os.unlink(_TEMPORARY, dir_fd=folder)  # of an undo that was killed
+            os.unlink(temporary, dir_fd=folder)  # of an undo that was killed
         kind = stat.S_IFMT(entry.mode)
         here = _stat_in(name, folder)
         if kind == stat.S_IFLNK:
-            os.symlink(entry.link or "", _TEMPORARY, dir_fd=folder)
-            os.utime(_TEMPORARY, ns=(entry.mtime, entry.mtime), dir_fd=folder, follow_symlinks=False)
+            os.symlink(entry.link or "", temporary, dir_fd=folder)
+            os.utime(temporary, ns=(entry.mtime, entry.mtime), dir_fd=folder, follow_symlinks=False)
         elif kind == stat.S_IFIFO:
-            os.mkfifo(_TEMPORARY, stat.S_IMODE(entry.mode), dir_fd=folder)
+            os.mkfifo(temporary, stat.S_IMODE(entry.mode), dir_fd=folder)
         elif self._other_names_have_it(entry):
-            os.link(self._keep.folder / (entry.same or ""), _TEMPORARY, dst_dir_fd=folder, follow_symlinks=False)
-        elif here is not None and _is_the_same_file(entry, here):  # its other names get it back as well
-            data = self._opened(entry)
-            self._write(entry, os.open(name, _WRITE | os.O_TRUNC, dir_fd=folder), data)
-            return
+            os.link(self._keep.folder / (entry.same or ""), temporary, dst_dir_fd=folder, follow_symlinks=False)
         else:
-            data = self._opened(entry)
-            self._write(entry, os.open(_TEMPORARY, _WRITE | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=folder), data)
-        os.rename(_TEMPORARY, name, src_dir_fd=folder, dst_dir_fd=folder)
+            data = self._contents(entry) if entry.file is None else self._keep.folder / entry.file
+            if here is not None and _is_the_same_file(entry, here):  # its other names get it back as well
+                file = os.open(name, _WRITE | os.O_TRUNC, dir_fd=folder)
+            else:
+                file = os.open(temporary, _WRITE | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=folder)
+            if isinstance(data, bytes):
+                with os.fdopen(file, "wb", closefd=False) as stream:
+                    stream.write(data)
+            else:
+                copy_extents(data, file)
+            _dress(entry, file, flush=flush)
 
     def _other_names_have_it(self, entry: Entry) -> bool:
         """Return whether the link that was kept of a file with several names still holds what it held then."""
@@ -346,18 +374,6 @@ class _Restoration:
                 return False
             return about.st_nlink > 1 and (entry.file is not None or file.read() == self._contents(entry))
 
-    def _opened(self, entry: Entry) -> bytes | Path:
-        return self._contents(entry) if entry.file is None else self._keep.folder / entry.file
-
-    @staticmethod
-    def _write(entry: Entry, descriptor: int, data: bytes | Path) -> None:
-        if isinstance(data, bytes):
-            with os.fdopen(descriptor, "wb", closefd=False) as file:
-                file.write(data)
-        else:
-            copy_extents(data, descriptor)
-        _dress(entry, descriptor)
-
 
 def copy_extents(source: Path, target: int) -> None:
     """Copy a file into an open one, sharing its blocks where the file system can, and leaving its holes."""
@@ -371,11 +387,34 @@ def copy_extents(source: Path, target: int) -> None:
                 return
             end = os.lseek(file.fileno(), at, os.SEEK_HOLE)
             while at < end:
-                at += os.pwrite(target, os.pread(file.fileno(), min(end - at, _CHUNK), at), at)
+                try:
+                    count = os.copy_file_range(file.fileno(), target, end - at, at, at)
+                except (OSError, AttributeError):
+                    count = os.pwrite(target, os.pread(file.fileno(), min(end - at, _CHUNK), at), at)
+                if not count:
+                    return
+                at += count
 
 
-def _dress(entry: Entry, descriptor: int) -> None:
-    """Give an open file or folder its owner, attributes, mode and times, flush it, and close it."""
+def _sync_file_system(folder: str) -> None:
+    """Flush the file system of a folder: of many files, each flush alone takes milliseconds."""
+    import ctypes
+
+    descriptor = _open_folder(folder)
+    try:
+        readable = os.open(".", _READ_FOLDER, dir_fd=descriptor)
+        os.close(descriptor)
+        descriptor = readable
+        if ctypes.CDLL(None).syncfs(descriptor) != 0:
+            os.sync()
+    except AttributeError:  # another system than Linux
+        os.sync()
+    finally:
+        os.close(descriptor)
+
+
+def _dress(entry: Entry, descriptor: int, *, flush: bool) -> None:
+    """Give an open file or folder its owner, attributes, mode and times, and close it."""
     try:
         about, mode = os.fstat(descriptor), stat.S_IMODE(entry.mode)
         if (about.st_uid, about.st_gid) != (entry.uid, entry.gid):
@@ -388,7 +427,8 @@ def _dress(entry: Entry, descriptor: int) -> None:
                 os.setxattr(descriptor, name, bytes.fromhex(value))
         os.fchmod(descriptor, mode)
         os.utime(descriptor, ns=(entry.mtime, entry.mtime))
-        os.fsync(descriptor)
+        if flush:
+            os.fsync(descriptor)
     finally:
         os.close(descriptor)
 
@@ -491,6 +531,11 @@ def _remove_made(name: str, folder: int) -> None:
         return
     with contextlib.suppress(OSError):
         os.rmdir(name, dir_fd=folder)
+
+
+def _rename(temporary: str, name: str, folder: int) -> None:
+    with contextlib.suppress(FileNotFoundError):  # it was written in place
+        os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
 
 
 def _move(source: str, name: str, folder: int) -> None:
