@@ -184,6 +184,28 @@ def test_tests_know_what_they_are_about() -> None:
     assert files_under_test(["testing.py", *names])["testing.py"] is None
 
 
+def test_a_flat_package_is_grouped_by_what_it_uses_and_by_name(tmp_path: Path) -> None:
+    texts = {
+        "alpha.go": "func Alpha() { omegaStep() }\n",
+        "omega.go": "func omegaStep() {}\n",
+        "beta_store.go": "func (s *Store) Init() {}\n",
+        "zeta.go": "type Zeta struct{}\nfunc Init() {}\n",
+        "cart_store.go": "func Init() {}\n",
+        "use.go": "var z Zeta\n",
+    }
+    folder = make(tmp_path, texts, git=False)
+    edges = import_edges(folder, sorted(texts))
+    assert {path for path, others in edges.items() if others} == {"alpha.go", "use.go"}
+    files = dict.fromkeys(sorted(texts), 4_000)
+    config = SizingConfig(soft_files=2, hard_files=2)
+    found = decompose(
+        size_task(window=200_000, files=files, config=config), files, edges, window=200_000, config=config
+    )
+    assert {one.files for one in found.tasks} == {
+        ("alpha.go", "omega.go"), ("beta_store.go", "cart_store.go"), ("use.go", "zeta.go")
+    }  # fmt: skip
+
+
 @given(names=paths, sizes=st.lists(st.integers(0, 400_000), min_size=12, max_size=12), data=st.data())
 def test_a_decomposition_has_every_file_once_and_fits_where_it_can(
     names: list[str], sizes: list[int], data: st.DataObject

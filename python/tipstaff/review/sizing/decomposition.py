@@ -1,6 +1,7 @@
 """A task that is too large in, smaller ones out: groups of files that each fit, and in which order to do them.
 
-Files belong together where one imports the other, where one is the other's test, and where they are in one folder.
+Files belong together where one imports the other or uses what it declares, where one is the other's test, where their
+names have words in common, and where they are in one folder.
 Groups are merged, the closest pair first, as long as the result fits: its tokens within the limit, and the SOPs that
 apply to any of its files within their reserve.
 """
@@ -8,7 +9,9 @@ apply to any of its files within their reserve.
 from __future__ import annotations
 
 import heapq
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 from tipstaff.model import Record
@@ -17,7 +20,9 @@ from tipstaff.review.sizing.imports import files_under_test
 
 _IMPORT: Final = 4.0
 _TEST: Final = 6.0
+_NAME: Final = 2.0
 _FOLDER: Final = 1.0
+_NAME_WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _MAX_DEPTH: Final = 40
 MAX_BLOCK: Final = 300
 """More files than this are divided by folder first: merging compares all pairs."""
@@ -270,6 +275,8 @@ def _closeness(left: str, right: str, edges: Mapping[str, set[str]], partner: Ma
         value += _IMPORT
     if partner[left] == right or partner[right] == left:
         value += _TEST
+    words, others = _name_words(left), _name_words(right)
+    value += _NAME * len(words & others) / max(1, len(words | others))
     ours, theirs = left.split("/")[:-1], right.split("/")[:-1]
     shared = 0
     for one, other in zip(ours, theirs, strict=False):
@@ -278,6 +285,13 @@ def _closeness(left: str, right: str, edges: Mapping[str, set[str]], partner: Ma
         shared += 1
     longest = max(len(ours), len(theirs))
     return value + (_FOLDER * shared / longest if longest else _FOLDER)
+
+
+@lru_cache(maxsize=MAX_BLOCK)
+def _name_words(path: str) -> frozenset[str]:
+    """Return the words of a file's name, without its ending and the marks of a test."""
+    stem = path.rpartition("/")[2].partition(".")[0]
+    return frozenset(word.lower() for word in _NAME_WORD.findall(stem)) - {"test", "tests", "spec", "init", "index"}
 
 
 def _ordered(groups: list[list[str]], edges: Mapping[str, set[str]]) -> tuple[list[int], dict[int, set[int]]]:

@@ -43,6 +43,15 @@ _JS_ENDINGS: Final = (
     "/index.tsx",
     "/index.js",
 )
+_DECLARED: Final = {
+    "go": re.compile(
+        r"^(?:func[ \t]+(?:\([^)\n]{0,200}\)[ \t]*)?|type[ \t]+|var[ \t]+|const[ \t]+)(\w{2,100})", re.MULTILINE
+    ),
+    "java": re.compile(r"\b(?:class|interface|enum|record|object)[ \t]+(\w{2,100})"),
+}
+"""What a file declares, in languages in which the files of a folder see each other without importing."""
+
+_WORD: Final = re.compile(r"\w{2,100}")
 _TEST_MARKS: Final = re.compile(r"^test_|_test$|\.test$|\.spec$|_spec$|(?<=\w)Tests?$|^Test(?=[A-Z])")
 
 
@@ -63,6 +72,7 @@ def import_edges(root: Path, paths: Sequence[str]) -> dict[str, set[str]]:
         if path.endswith(".go") and "/" in path:
             packages.setdefault(posixpath.dirname(path), []).append(path)
     edges: dict[str, set[str]] = {}
+    seen: dict[tuple[str, str], dict[str, str]] = {}
     for path in paths:
         language = _LANGUAGE.get(path.rpartition(".")[2], "")
         found: set[str] = set()
@@ -75,9 +85,26 @@ def import_edges(root: Path, paths: Sequence[str]) -> dict[str, set[str]]:
             for pattern in _PATTERNS[language]:
                 for match in pattern.finditer(text):
                     found |= _targets(language, path, match, known, by_stem, packages)
+            if language in _DECLARED:
+                seen.setdefault((language, posixpath.dirname(path)), {})[path] = text
         found.discard(path)
         edges[path] = found
+    for (language, _), texts in seen.items():
+        for path, others in _uses(texts, _DECLARED[language]).items():
+            edges[path] |= others
     return edges
+
+
+def _uses(texts: Mapping[str, str], declared: re.Pattern[str]) -> dict[str, set[str]]:
+    """Return for each file of a folder the others whose names it uses; what two of them declare says nothing."""
+    homes: dict[str, set[str]] = {}
+    for path, text in texts.items():
+        for name in declared.findall(text):
+            homes.setdefault(name, set()).add(path)
+    own = {name: next(iter(places)) for name, places in homes.items() if len(places) == 1}
+    return {
+        path: {own[word] for word in own.keys() & set(_WORD.findall(text))} - {path} for path, text in texts.items()
+    }
 
 
 def files_under_test(paths: Sequence[str]) -> dict[str, str | None]:
