@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
 from tests.gates.packs.own_samples import sampled
 from tipstaff import EnforcementGates, aggregate_decision
 from tipstaff.errors import ConfigError
+from tipstaff.gates.image import policy_image
 from tipstaff.gates.image.policy import build_image, default_image
+from tipstaff.gates.image.repository_policy import policy_of
+from tipstaff.gates.packs import samples
 from tipstaff.gates.packs.model import PackError, PackSampleError
 from tipstaff.gates.packs.reader import PACKS_DIRECTORY, load_policy, pack_files
 from tipstaff.gates.packs.samples import disagreements
@@ -200,3 +203,36 @@ def test_words_of_a_repository_add_to_a_set(tmp_path: Path) -> None:
     assert aggregate_decision(gates.evaluate_command("git push --force origin integration")) == "block"
     plain = aggregate_decision(EnforcementGates().evaluate_command("git push --force origin integration"))
     assert plain == "require-confirmation"
+
+
+def test_a_repository_s_policy_is_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root, state = tmp_path / "repository", tmp_path / "state"
+    (root / ".tipstaff/packs").mkdir(parents=True)
+    pack = write(root / ".tipstaff/packs", RULE)
+    loosening = '[[rule]]\nid = "git.reset-hard"\nenabled = false\nbecause = "own worktrees"\n'
+    compiled: list[object] = []
+
+    def counted(policy: object, **_: Any) -> bytes:
+        compiled.append(policy)
+        return bytes(default_image())
+
+    # What takes seconds of compiling says nothing here.
+    monkeypatch.setattr(policy_image, "compile_image", counted)
+    monkeypatch.setattr(samples, "check_samples", lambda *_: None)
+    fresh = policy_of(root)
+    for _ in range(2):
+        assert policy_of(root, state=state) == fresh
+    assert len(compiled) == 2
+    pack.write_text(RULE + loosening)
+    (weakening,) = policy_of(root, state=state).left_out
+    assert policy_of(root, state=state).weakenings == (weakening,)
+    assert len(compiled) == 3
+    assert not policy_of(root, state=state, accepted=[weakening.digest]).left_out
+    assert len(compiled) == 4, "what a person allows is another policy"
+    (path,) = (state / "policy").glob("*.compiled")
+    path.chmod(0o666)
+    policy_of(root, state=state, accepted=[weakening.digest])
+    assert len(compiled) == 5, "others may write it"
+    path.write_bytes(b"\xff")
+    policy_of(root, state=state, accepted=[weakening.digest])
+    assert len(compiled) == 6

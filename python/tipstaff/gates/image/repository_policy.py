@@ -6,18 +6,22 @@ would make the gates weaker counts where a person has allowed it (`accept_weaken
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import hmac
 import json
 import os
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
+
 from tipstaff.errors import ConfigError
 from tipstaff.gates.config import GateConfig
-from tipstaff.gates.image.policy_file import PACKS_FOLDER, SECRETS_FOLDER, SETTINGS_FILE, policy_path
+from tipstaff.gates.image.policy_file import PACKS_FOLDER, SECRETS_FOLDER, SETTINGS_FILE, built_in_edition, policy_path
 from tipstaff.gates.packs.weakenings import Weakening, WeakeningReview
 from tipstaff.gates.results import DECISIONS
 from tipstaff.model import Record
@@ -105,7 +109,14 @@ def policy_of(repository: Path | None, *, state: Path | None = None, accepted: I
     rules = [_inside(path, repository) for path in pack_files(repository / SECRETS_FOLDER)]
     config, only_wiring = _settings(settings, repository, review)
     secrets = compiled_rules(rules, may_replace=partial(_may_replace, review)) if rules else b""
-    image = _image(packs, config, secrets, review, only_wiring=only_wiring)
+    make = partial(_image, packs, config, secrets, review, only_wiring=only_wiring)
+    if state is None or not packs:
+        image = make()
+    else:
+        # The packs are known by their bytes, everything else by what it is, the version of this package included.
+        texts = [(str(path), path.read_bytes()) for path in packs]
+        made_of = (built_in_edition(), texts, config, only_wiring, secrets, sorted(review.accepted), review.found)
+        image = _remembered(policy_path(repository, state).with_suffix(".compiled"), made_of, review, make)
     sources = [*([settings] if settings.is_file() else []), *packs, *rules]
     return RepositoryPolicy(
         str(repository), config, image, secrets, tuple(map(str, sources)), tuple(review.found), review.accepted
@@ -137,6 +148,33 @@ def _image(
     if only_wiring:
         policy.rules = {name: rule for name, rule in policy.rules.items() if name.startswith(WIRING)}
         image = compile_image(policy, config=numbers, allowlist=config.allowed_tools, secrets=secrets)
+    return image
+
+
+class _Compiled(Record, frozen=True):
+    """An image as it was compiled last, what of its packs would weaken the gates, and all that it was made of."""
+
+    key: str
+    image: bytes
+    weakenings: tuple[Weakening, ...]
+
+
+def _remembered(path: Path, made_of: object, review: WeakeningReview, make: Callable[[], bytes]) -> bytes:
+    """Return the image that a file has where it was made of the same, else a new one; compiling takes seconds."""
+    key = hashlib.sha256(msgspec.msgpack.encode(made_of)).hexdigest()
+    with contextlib.suppress(OSError, msgspec.MsgspecError):
+        about = path.stat()
+        if about.st_uid == os.geteuid() and not about.st_mode & 0o022:
+            known = msgspec.msgpack.decode(path.read_bytes(), type=_Compiled)
+            if known.key == key:
+                review.found.extend(known.weakenings)
+                return known.image
+    before = len(review.found)
+    image = make()
+    with contextlib.suppress(OSError):
+        make_private(path.parent)
+        with replaced_file(path) as file:
+            file.write(msgspec.msgpack.encode(_Compiled(key, image, tuple(review.found[before:]))))
     return image
 
 
