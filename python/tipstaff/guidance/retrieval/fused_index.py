@@ -82,6 +82,12 @@ class RuleText(NamedTuple):
 
 _WORD: Final = re.compile(r"[A-Z]{2,}s?(?![a-z])|[A-Z]?[^\W\d_A-Z]+(?:['’][^\W\d_]+)*|[A-Z]+|\d+")
 """A word, of which camelCase has several."""
+_ELSEWHERE: Final = re.compile(
+    r"\b(?:el|los|las|del|al|una|para|por|con|les|des|du|et|dans|pour|avec|sur|di|che|gli|um|uma|com|der|das|und|mit|von|"
+    r"ein|eine|nicht|bir|het|een|voor|jest|nie|yang|untuk|dengan)\b",
+    re.IGNORECASE,
+)
+"""Little words of other languages than English."""
 _FIELDS: Final = (
     ("own", 1.0, 0.5),
     ("heading", 1.5, 0.3),
@@ -178,7 +184,7 @@ def fused_index(rules: Sequence[RuleText], embedding: Embedding) -> bytes:
 
 def translated(text: str) -> str:
     """Return a text with the English of its words of other languages after it, for a table that knows English."""
-    if text.isascii():
+    if text.isascii() and _ELSEWHERE.search(text) is None:
         return text
     known = translations()
     more = dict.fromkeys(known[word] for word in query_words(text) if word in known)
