@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tools.write_task_lexicon import task_lexicon
 
 from tests.shared_data import shared_path
 from tipstaff.guidance.intents.classify import LEXICON, classify_intent
-from tipstaff.guidance.intents.lexicon import task_lexicon
 from tipstaff.model import INTENTS, IntentMatch
 
 Case = tuple[str, str]

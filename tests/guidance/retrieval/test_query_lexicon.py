@@ -1,6 +1,8 @@
 from __future__ import annotations
 
-from tipstaff.guidance.retrieval.query_lexicon import made_query_lexicon, query_lexicon, translations
+from tools.write_query_lexicon import made_query_lexicon
+
+from tipstaff.guidance.retrieval.query_lexicon import query_lexicon, translations
 from tipstaff.guidance.retrieval.task_vocabulary import FIELDS, SAME, kinds_of
 from tipstaff.kernels import query_terms
 

@@ -18,7 +18,11 @@ from tipstaff.guidance.wording.claims import PERMIT, REQUIRE, claims, topic_of
 from tipstaff.guidance.wording.cues import cue, cues
 from tipstaff.guidance.wording.tokenize import words as split
 from tipstaff.guidance.wording.vocabulary import stem
+from tipstaff.guidance.wording.word_forms import expressions, lists
 from tipstaff.model import GuidanceRule, Relation
+
+_EXPRESSIONS: Final = expressions("choices")
+_LISTS: Final = lists("choices")
 
 CHOICES: Final[dict[str, tuple[str, str]]] = {
     "indentation": ("tabs spaces", "indent indentation indenting code file files source sources whitespace width"),
@@ -89,18 +93,9 @@ _NAMED: Final = re.compile("日本語|英[文语語]|中文|한국어|영어")
 _THINGS: Final = {
     word: thing
     for thing, words in {
-        "answer": """answer answers answering reply replies replying respond responds response responses communicate
-            communication talk speak converse chat antworte antworten antwortest antwort kommuniziere kommunizieren
-            sprich sprechen responde responda responder respuestas respuesta comunica comunícate comunicarse contesta
-            réponds répondre répondez réponse réponses communique communiquer communiquez parle rispondi rispondere
-            risposta risposte comunica responda respostas resposta comunique antwoord antwoorden communiceer
-            odpowiadaj odpowiedz odpowiedzi komunikuj komunikacja отвечай отвечайте отвечать общайся общаться общайтесь
-            ответы ответ yanıtla yanıt cevap cevapla iletişim konuş jawab jawablah balas""",
-        "comment": """comment comments kommentar kommentare kommentaren comentario comentarios comentário comentários
-            commentaire commentaires commento commenti komentarz komentarze комментарий комментарии yorum yorumlar
-            yorumları opmerkingen komentar""",
-        "documentation": """documentation docs dokumentation documentación documentação documentazione documentatie
-            dokumentacja dokumentację документация документацию dokümantasyon dokumentasi""",
+        "answer": _LISTS["things"],
+        "comment": _LISTS["things_1"],
+        "documentation": _LISTS["things_2"],
     }.items()
     for word in words.split()
 }
@@ -108,20 +103,13 @@ _THINGS: Final = {
 _NEUTRAL: Final = frozenset(
     map(
         stem,
-        """write written writing use used using keep kept be stay remain text message messages language prefer always
-        must should all every only new our your the a an are is may can im auf auch bleiben bleibt können müssen muss
-        sein werden verfasst verfassen schreiben geschrieben alle immer nur sprache in auf dem der nutzer benutzer
-        user users agent soll siempre sempre toujours altijd zawsze всегда только her zaman daima selalu ver verin al el
-        la le gli con el usuario usuarios utilisateur utente usuário użytkownikiem użytkownikowi пользователем
-        пользователю kullanıcıya kullanıcı pengguna with bitte por favor please sólo solo ausschließlich uniquement
-        exclusivamente должны быть deben debe ser doivent être devono essere devem""".split(),
+        _LISTS["neutral"].split(),
     )
 )
 _COLUMNS: Final = frozenset(
     map(
         stem,
-        """topic setting settings value option rule category area aspect item element what style standard convention
-        choice preference config key property type concern""".split(),
+        _LISTS["columns"].split(),
     )
 )
 """How a table's columns are headed, whose names are in the words of its rows."""
@@ -129,9 +117,7 @@ _ABOUT_LANGUAGE: Final = ("sprach", "languag", "idioma", "langu", "lingu")
 _CASE: Final = re.compile(r"\b(camel|snake|kebab|pascal)[ _-]?case\b", re.IGNORECASE)
 _ASIDE: Final = re.compile(r"\([^()]*\)")
 _LIMIT: Final = re.compile(
-    r"(?<![\w.$#-])(\d{1,3}(?:,\d{3})+|\d+)\s*(?:-|‐|\s)?\s*"
-    r"(lines?|characters?|chars?|columns?|spaces?|%|percent|words|parameters?|arguments?|args|params|reviewers?|approvals?)"
-    r"(?![\w/])",
+    _EXPRESSIONS["limit"],
     re.IGNORECASE,
 )
 _UNITS: Final = {
@@ -145,17 +131,13 @@ _AT_LEAST: Final = re.compile(
     re.IGNORECASE,
 )
 _NO_MORE: Final = re.compile(
-    r"\b(?:no|not|never|don['’]?t|avoid|cannot)\b.{0,40}?\b(?:more than|longer|exceed\w*|over|above|larger|beyond)\b"
-    r"|\b(?:exceed\w*|split|refactor|break|extract)\b",
+    _EXPRESSIONS["no_more"],
     re.IGNORECASE,
 )
 _LIMIT_WORDS: Final = frozenset(
     map(
         stem,
-        """maximum max most limit limits limited under below less than exceed exceeds exceeding exceeded longer long
-        length lengths minimum min least over above more within short per each every any single size sized up about
-        around roughly approximately ideally target aim soft hard cap width wide wrap wrapped at loc code ensure
-        maintain coverage test tests code have has contain contains enforce enforced set need needs""".split(),
+        _LISTS["limit_words"].split(),
     )
 )
 _EXCLUSIVE_EMPTY: Final = frozenset(

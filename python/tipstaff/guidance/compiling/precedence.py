@@ -14,19 +14,19 @@ from typing import Final
 from tipstaff.guidance.wording.claims import LIFT, PERMIT, claims, opposed, topic_of
 from tipstaff.guidance.wording.tokenize import words
 from tipstaff.guidance.wording.vocabulary import stem
+from tipstaff.guidance.wording.word_forms import expressions, lists
 from tipstaff.guidance.wording.word_roles import IMPERATIVES
 from tipstaff.model import EVERYWHERE, RISK_CODES, GuidanceRule
+
+_EXPRESSIONS: Final = expressions("precedence")
+_LISTS: Final = lists("precedence")
 
 _ADDING: Final = frozenset(
     "and or nor also any all every each ever always never must do not the a an its their it no please shall".split()
 )
 """Words of the grammar that may join what a local rule adds; "except", "in", "only" and the like narrow the rule."""
 
-_PERMISSIVE: Final = frozenset(
-    """can may might could optional optionally allowed permitted fine okay ok free skip skips skipped skipping ignore
-    ignores ignored ignoring bypass bypassed bypassing exempt exempted exemption waive waived unnecessary needn't
-    disregard disregarded relax relaxed except unless bother""".split()
-)
+_PERMISSIVE: Final = frozenset(_LISTS["permissive"].split())
 _NOT_EVEN: Final = re.compile(r"[,;]?\s+(?:not even|even|including|also)\b[^.;:,]*[.!]?$", re.IGNORECASE)
 _LIFTED: Final = frozenset("required necessary mandatory needed need obligatory".split())
 _NEGATIONS: Final = frozenset("not never no isn't aren't don't doesn't".split())
@@ -65,20 +65,14 @@ def tightens(root: GuidanceRule, local: GuidanceRule) -> bool:
 
 
 _LIFTS_ALL: Final = re.compile(
-    r"\b(?:ignore|disregard|forget|skip|bypass|override|overrule|disable|suspend|do not (?:follow|apply|obey)|"
-    r"don['’]t (?:follow|apply|obey)|need not follow|ignoriere\w*|missachte\w*|ignora[rd]?|ignorez|omite|oubliez)\b"
-    r"[^.;!?]{0,60}?\b(?:rules?|instructions?|constitution|guidelines?|polic(?:y|ies)|restrictions?|invariants?|"
-    r"safeguards?|guardrails?|claude\.md|agents\.md|regeln|\w*regeln|anweisungen|reglas|"
-    r"règles|regras|instrucciones|consignes)\b|(?:忽略|无视|無視).{0,20}(?:规则|規則|ルール|指示)",
+    _EXPRESSIONS["lifts_all"],
     re.IGNORECASE,
 )
 _KEEPS: Final = re.compile(
     r"\b(?:never|do not|don['’]t|must not|cannot|nie(?:mals)?|nicht|nunca|jamais)\W+$", re.IGNORECASE
 )
 _OTHER_RULES: Final = re.compile(
-    r"\b(?:lint\w*|eslint|ruff|pylint|clippy|stylelint|prettier|mypy|pyright|sonar\w*|firewall|css|make|build|webpack|"
-    r"vite|style|formatting|git\w*ignore|deprecated|legacy|old|outdated|previous version|install\w*|setup|"
-    r"readme|contributing)\b",
+    _EXPRESSIONS["other_rules"],
     re.IGNORECASE,
 )
 _CODE: Final = re.compile(r"`[^`]*`")

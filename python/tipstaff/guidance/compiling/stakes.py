@@ -27,9 +27,12 @@ from tipstaff.guidance.wording.word_forms import (
     OBLIGED,
     ONLY,
     either,
+    expressions,
     word_lists,
 )  # fmt: skip
 from tipstaff.model import GuidanceRule
+
+_EXPRESSIONS: Final = expressions("stakes")
 
 ENOUGH: Final = 1.5
 """Points from which a rule belongs to the constitution."""
@@ -97,19 +100,11 @@ _OBLIGES: Final = CuedPattern(
 )
 _ENDS_FORBIDDING: Final = CuedPattern(r"\b(?:must not|do not|don['’]t|never|avoid)[\W_]*$", "not don't never avoid")
 _URGENT: Final = re.compile(
-    r"\b(?:critical|important|must|never|always|mandatory|required|non[-‑ ]?n[eé]go[ct]iables?|no negociables?|"
-    r"unverhandelbar|nicht verhandelbar|(?:não|non) nego[cz]i\w+|forbidden|banned|"
-    r"prohibited|rule (?:0|zero|#?1)|golden rules?|hard rules?|"
-    r"guardrails?|boundaries|strict(?:ly)?|wichtig\w*|kritisch\w*|verbindlich\w*|pflicht\w*|"
-    r"importante|obligatori[oa]s?|crític[oa]s?|obligatoires?|critique|"
-    r"belangrijk|verplicht|ważne|krytyczne|önemli|kritik|penting|wajib|dilarang|"
-    r"обязательн\w*|важн\w*|запрещ\w*)\b|必須|必须|禁止|重要|严格|絶対|필수|금지|중요|مهم|هام|ممنوع|महत्वपूर्ण|অবশ্যই|[⚠🚨⛔🚫❗‼]",
+    _EXPRESSIONS["urgent"],
     re.IGNORECASE,
 )
 _PROCEDURE: Final = re.compile(
-    r"\W*(?:\d+\W+)?(?:add|creat|mak|writ|build|runn?|updat|fix|implement|debug|upgrad|releas|sett)\w*ing\b|"
-    r"\W*how to\b|.*\b(?:workflow|process|steps|procedure|flow|set-?up|getting started|installation|quick ?start|"
-    r"commands?)\W*$",
+    _EXPRESSIONS["procedure"],
     re.IGNORECASE,
 )
 """Headings of what one task needs."""
@@ -135,16 +130,13 @@ _ONE_CASE: Final = re.compile(
     re.IGNORECASE,
 )
 _BREADTH: Final = re.compile(
-    r"\bbefore (?:you )?(?:commit|push|open|submit|merg|hand|mak\w+ (?:code )?changes|every|each|any|prs?)|"
-    r"\bafter (?:any|every|each|making|all|code|finishing)\b|\bevery (?:pull request|pr|commit|(?:code )?change)\b|"
-    r"\bno exceptions?\b",
+    _EXPRESSIONS["breadth"],
     re.IGNORECASE,
 )
 _AN_AGENT: Final = re.compile(r"\W*if you are an? (?:\w+ )?(?:ai|coding|automated)\b", re.IGNORECASE)
 _CODE: Final = re.compile(r"`[^`]*`")
 _TELLING_CODE: Final = re.compile(
-    r"`(?:git (?:push|rebase|reset|commit|clean|checkout|stash)|rm |npx|npm|pip|uv|pnpm|yarn|bun|--force|--no-verify|"
-    r"sudo|drop|\.env|main|master|make |cargo |gh |# ?(?:noqa|type|pragma)|@ts|eslint|//)",
+    _EXPRESSIONS["telling_code"],
     re.IGNORECASE,
 )
 

@@ -19,8 +19,12 @@ from tipstaff.guidance.wording.claims import FORBID, LIFT, MAX_CHARS, REQUIRE, C
 from tipstaff.guidance.wording.cues import CuedPattern
 from tipstaff.guidance.wording.tokenize import words as split
 from tipstaff.guidance.wording.vocabulary import stem
+from tipstaff.guidance.wording.word_forms import expressions, lists
 from tipstaff.guidance.wording.word_roles import FUNCTION_WORDS, word_roles
 from tipstaff.model import GuidanceRule
+
+_EXPRESSIONS: Final = expressions("statements")
+_LISTS: Final = lists("statements")
 
 CONTRADICTION: Final = "contradiction"
 """One rule demands what the other forbids, in the same words: only one of them can be followed."""
@@ -45,8 +49,7 @@ _OPERATORS: Final = str.maketrans({mark: f"x{ord(mark)}" for mark in "=<>!&|+*%^
 """``a == b`` and ``a === b`` have the same letters."""
 _NO_LETTER: Final = re.compile(r"[\W_]+")
 _NEGATION: Final = re.compile(
-    r"\b(?:never|do\s+not|don['’]?ts?|must\s+not|should\s+not|shall\s+not|may\s+not|cannot|can['’]t|avoid|forbidden|"
-    r"prohibited|disallowed|not\s+allowed|no)\b|[❌🚫⛔✗]|\W+\Z",
+    _EXPRESSIONS["negation"],
     re.IGNORECASE,
 )
 _CROSSED: Final = re.compile(
@@ -57,21 +60,14 @@ _BAN_AND_VERB: Final = re.compile(
     r"\W*(?:never|do\s+not|don['’]t|must\s+not|avoid)(?:\s+[\w-]+){1,2}\W*\Z", re.IGNORECASE
 )
 _ROUTINE: Final = CuedPattern(
-    r"\b(?:before|after|prior to|whenever|when|each time|every time|on)\s+(?:you\s+|each\s+|every\s+|any\s+|"
-    r"a\s+|the\s+|your\s+|opening\s+a\s+|creating\s+a\s+|submitting\s+a\s+|making\s+)?"
-    r"(?:commit(?:s|ting)?|push(?:es|ing)?|merg(?:e|es|ing)|prs?|pull requests?|finish(?:ing)?|complet(?:e|ing|ion)|"
-    r"submit(?:ting)?|changes?|done|starting|coding)\b(?:\s+(?:code|changes?|any code|work|your work|a task|the task|"
-    r"code changes|anything|to main))?\)?",
+    _EXPRESSIONS["routine"],
     "before after prior whenever when time on",
-    """commit commits committing push pushes pushing merge merges merging pr prs pull finish finishing complete
-    completing completion submit submitting change changes done starting coding""",
+    _LISTS["routine_1"],
 )
 _ROUTINE_ASIDE: Final = re.compile(rf"[,(]?\s*{_ROUTINE.pattern.pattern}", re.IGNORECASE)
 """With what joins it to the words before it: this is tried at every blank."""
 _HEDGES: Final = re.compile(
-    r"\b(?:unless|except|exceptions?|otherwise|only|instead|if possible|where possible|when possible|usually|"
-    r"generally|typically|ideally|too|over-?|excessive(?:ly)?|blindly|unnecessar(?:y|ily)|without|"
-    r"außer|sauf|salvo|excepto)\b|除非",
+    _EXPRESSIONS["hedges"],
     re.IGNORECASE,
 )
 _MISTAKES: Final = re.compile(r"\b(?:pitfalls?|mistakes?|gotchas?|traps?|problems?|issues?|errors?)\b", re.IGNORECASE)
@@ -80,20 +76,7 @@ _CATEGORICAL: Final = re.compile(r"\b(?:never|under no circumstances)\b", re.IGN
 _PLAIN_TOPICS: Final = frozenset(
     map(
         stem,
-        """rule rules guideline guidelines convention conventions standard standards style styles code coding format
-        formatting indentation indent naming general important note notes critical practice practices best basics
-        overview requirement requirements principle principles policy policies instruction instructions project
-        repository development developer workflow process guide contributing contribution quality agent agents
-        assistant ai claude behavior behaviour expectations core key main common do don't dos don'ts always never must
-        git commit commits message messages version control vcs test tests testing command commands build running run
-        lint linting pull request requests pr review language languages documentation docs comments whitespace quotes
-        strings safety security constitution mandatory required tools tool setup preferences preference what how
-        work working golden house team agreement agreements hard strict things remember more other others misc
-        miscellaneous general first second before after start finish day daily everyday hygiene etiquette philosophy
-        values mindset section part appendix guardrails boundaries limits constraints reminders tips advice ground
-        common conduct habits process procedures discipline craft clean readability maintainability editor imports
-        exports dependencies packages size sizes length functions methods classes files variables identifiers
-        sprache sprachen allgemein regeln richtlinien wichtig stil hinweise konventionen konvention""".split(),
+        _LISTS["plain_topics"].split(),
     )
 )
 """Words of headings that name a concern and narrow no rule to a part of the work."""

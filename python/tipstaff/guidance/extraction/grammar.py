@@ -10,8 +10,11 @@ import re
 from typing import Final
 
 from tipstaff.guidance.wording.cues import CuedPattern, cue, cues
-from tipstaff.guidance.wording.word_forms import MODALS, NEGATIVE, either, word_lists
+from tipstaff.guidance.wording.word_forms import MODALS, NEGATIVE, either, expressions, lists, word_lists
 from tipstaff.guidance.wording.word_roles import IMPERATIVES, MODAL_WORDS
+
+_EXPRESSIONS: Final = expressions("grammar")
+_LISTS: Final = lists("grammar")
 
 _ENGLISH_MODALS: Final = (
     r"must(?:n['’]?t)?|never|always|should(?:n['’]?t)?|shall|shan['’]t|only|don['’]?t|cannot|can['’]t|"
@@ -61,35 +64,21 @@ _STOP: Final = re.compile(
     r"[.!?。！？।](?<!\([.!?])(?:[)\"'”’*_`\]]{0,4})(?:[ \t]*\n[ \t]*|[ \t]+|(?<=[。！？])|$)|\n[ \t]*\n"
 )
 _OPENS_SENTENCE: Final = re.compile(r"[\"'“‘(*_`\[]{0,4}(?:[^\W\d_a-z]|\d|[⚠❌✅🚫⛔➡→•])|`|[^\x00-\x7f]")
-_LINE_OPENS_RULE: Final = re.compile(
-    r"[*_]{0,3}(?:Always|Never|Must|Do not|Don['’]t|Avoid|Ensure|Use|Prefer|Make sure|Only|You must|You should|Keep|"
-    r"Write|Follow|Run|ALWAYS|NEVER|MUST|DO NOT|DON'T|ONLY|IMPORTANT|NOTE|[✅❌🚫⛔⚠•→])"
-)
+_LINE_OPENS_RULE: Final = re.compile(_EXPRESSIONS["line_opens_rule"])
 EXCEPTION: Final = re.compile(
-    r"[\W_]*(?:exceptions?(?=\W*$|[\s*_]*[:：(.,—–-]|\s+(?:to|for|is|are|apply|applies|include)\b)|note:? this rule|"
-    r"ausnahmen?\b|excepci[oó]n(?:es)?\b|exceç(?:ão|ões)\b|eccezion[ei]\b|uitzonderingen?\b|wyjątk\w*|исключени\w*|例外(?=[:：はとに]|情况|$))",
+    _EXPRESSIONS["exception"],
     re.IGNORECASE,
 )
 """How a sentence begins that takes something out of the rule before it; "Exception handling" does not."""
 _PRONOUN_START: Final = re.compile(
-    r"[*_]{0,3}(?:(?:while|although|since|because|as|if|when|unless|for|in|with) )?"
-    r"(?:its|they|them|it(?! (?:is|should be|must be) (?:\w+ )?(?:important|necessary|forbidden|required|mandatory|"
-    r"critical|essential|recommended|not allowed|prohibited|possible|clear)\b)|"
-    r"(?:these|those|this|that)(?! (?:is (?:not )?an? |(?:whole |entire )?"
-    r"(?:project|repo\w*|code ?base|package|library|file|document|app\w*|"
-    r"module|folder|directory|guide|service|team|workspace|monorepo|crate|plugin|extension|framework|"
-    r"section|skill|agent|sdk|cli|api|site|website|product|organi[sz]ation|company)\b))|"
-    r"such(?! as\b)|otherwise|both(?= (?:of (?:these|them)|must|should|are|need|have)\b)|instead(?! of\b))\b",
+    _EXPRESSIONS["pronoun_start"],
     re.IGNORECASE,
 )
 _REFERS_BACK: Final = re.compile(
     r"[*_]{0,3}(?:except|instead(?! of\b)|otherwise)\b|(?:在这些|这些|此时|上述)|[^。]{0,60}是例外",
     re.IGNORECASE,
 )
-_BACKWARD: Final = cue(
-    """its they them it these those this that such otherwise both instead except exception exceptions note ausnahme
-    ausnahmen excepcion excepciones eccezione eccezioni uitzonderinge uitzonderingen"""
-)
+_BACKWARD: Final = cue(_LISTS["backward"])
 _BACKWARD_CHARS: Final = 24
 """Within so many characters from its beginning, of an ASCII text."""
 _SUBORDINATE: Final = (
@@ -108,31 +97,8 @@ _EMPTY_WORDS: Final = re.compile(
 _WORDS: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _CJK_RUN: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 _IMPERATIVE_ELSEWHERE: Final = CuedPattern(
-    r"[^\w`]*(?:(?:verwendet?|verwenden sie|nutze|benutze|schreibe?|führe|prüfe|halte|beachte|vermeide|stelle|achte|"
-    r"erstelle|lösche|ändere|füge|teste|dokumentiere|lies|"
-    r"lee|utiliza|evita|escribe|ejecuta|mantén|mantenga|sigue|asegúrate|comprueba|verifica|consulta|responde|respeta|"
-    r"prefiere|añade|"
-    r"utilise[rz]?|écri(?:s|vez|re)|exécute[rz]?|vérifie[rz]?|garde[rz]|suivez|évite[rz]?|assure[rz]?|lis(?:ez)?|"
-    r"ajoute[rz]?|respecte[rz]?|répondez|préfère[rz]?|"
-    r"leia|escreva|mantenha|siga|certifique|verifique|adicione|responda|prefira|utilize|"
-    r"usare|leggi|scrivi|esegui|mantieni|segui|assicurati|controlla|aggiungi|rispondi|preferisci|"
-    r"gebruik|schrijf|houd|volg|vermijd|zorg|controleer|voeg|lees|"
-    r"używaj|pisz|uruchom|zachowaj|unikaj|upewnij|sprawdź|przeczytaj|stosuj|"
-    r"используй(?:те)?|пиши(?:те)?|запускай(?:те)?|запусти(?:те)?|проверяй(?:те)?|избегай(?:те)?|следуй(?:те)?|"
-    r"(?:про)?читай(?:те)?|убедись|убедитесь|добавляй(?:те)?|обновляй(?:те)?|"
-    r"gunakan|pakai|baca|berikan|ikuti|buat(?:lah)?|periksa|pilih|jelaskan|sertakan|tambahkan|pastikan|hindari|simpan|"
-    r"jalankan|tandai|atur|tulis(?:kan)?|kerjakan|perbarui|"
-    r"kullan(?:ın)?|yazın|çalıştır(?:ın)?|okuyun|oluştur(?:un)?)\b"
-    r"|solo \w+(?:[aei]r|are|ere|ire)\b|(?:请(?!问)|使用|遵循|遵守|确保|保持|优先|检查|阅读|参考|避免))"
-    r"|[^。]{2,80}[时前后，]，?请",
-    """verwende verwendet verwenden nutze benutze schreib schreibe halte beachte vermeide stelle achte erstelle teste
-    dokumentiere lies lee utiliza evita escribe ejecuta mantenga sigue comprueba verifica consulta responde respeta
-    prefiere utilise utiliser utilisez garder gardez suivez assure assurer assurez lis lisez ajoute ajouter ajoutez
-    respecte respecter respectez leia escreva mantenha siga certifique verifique adicione responda prefira utilize usare
-    leggi scrivi esegui mantieni segui assicurati controlla aggiungi rispondi preferisci gebruik schrijf houd volg
-    vermijd zorg controleer voeg lees pisz uruchom zachowaj unikaj upewnij przeczytaj stosuj kullan kullanin yazin
-    okuyun solo gunakan pakai baca berikan ikuti buat buatlah periksa pilih jelaskan sertakan tambahkan pastikan hindari
-    simpan jalankan tandai atur tulis tuliskan kerjakan perbarui""",
+    _EXPRESSIONS["imperative_elsewhere"],
+    _LISTS["imperative_elsewhere_1"],
 )
 """How an instruction begins in other languages than English."""
 _COMMANDS: Final = frozenset(("use", "prefer", "avoid", "keep", "ensure", "follow", "do", "run", "read"))
@@ -169,9 +135,7 @@ _DEMANDING_SUBJECT: Final = re.compile(
     re.IGNORECASE,
 )
 _NAMES_RULES: Final = re.compile(
-    r"\W*(?:what|which|why|when|where|who|how|things|rules?)\b|.*[:?]\s*$|"
-    r".*\b(?:should|must|shall) (?:always )?(?:follow|know|remember|obey|respect|adhere to|understand|keep in mind)"
-    r"\W*$",
+    _EXPRESSIONS["names_rules"],
     re.IGNORECASE,
 )
 

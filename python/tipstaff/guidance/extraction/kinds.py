@@ -28,26 +28,20 @@ from tipstaff.guidance.extraction.sentences import (
     is_imperative,
 )
 from tipstaff.guidance.wording.cues import CuedPattern
-from tipstaff.guidance.wording.word_forms import ALWAYS, BANS, FORBIDDEN, NEVER, OBLIGED, SHOULD, either
+from tipstaff.guidance.wording.word_forms import ALWAYS, BANS, FORBIDDEN, NEVER, OBLIGED, SHOULD, either, expressions
 from tipstaff.guidance.wording.word_roles import IMPERATIVES
+
+_EXPRESSIONS: Final = expressions("kinds")
 
 _MAX_LABELS: Final = 2_048
 
 _STATES: Final = re.compile(
-    r"\W*(?:repositor(?:y|ies)|repo|product|positioning|purpose|project(?: name)?|name|version|owners?|maintainers?|"
-    r"(?:tech )?stack|languages?|frameworks?|runtime|status|licen[sc]e|location|path|type|authors?|date|"
-    r"(?:last )?updated|main technolog(?:y|ies)|description|tipo de \w+|type de \w+|"
-    r"nom(?:bre|e)?(?: (?:del?|do|du) \w+)?|descripción|descrição|descrizione|beschreibung|versi(?:ón|on|one)|versão|"
-    r"estado|statut|stato|tecnolog[ií]as?|tecnologie|technologien?|licencia|licença|licenza|lizenz|wersja|opis|nazwa|"
-    r"описание|название|версия|статус|стек|технологии|дата(?: обновления)?|açıklama|sürüm|durum|"
-    r"项目名称?|版本|描述|状态|技术栈|プロジェクト名|バージョン|説明|프로젝트명|버전|설명)\s*[*_]*\s*[:：]",
+    _EXPRESSIONS["states"],
     re.IGNORECASE,
 )
 """A word that says what something is, and its value."""
 _UNFILLED: Final = re.compile(
-    r"(?:[\W_]*[^\n:：\[]{1,40}[:：][*_\s]*)?(?:\[[^\]\n]*\](?!\()|\{[^{}\n]*\}|<[A-Z_]+>|"
-    r"tb[da]|to be (?:defined|added|determined)|"
-    r"[aà] d[ée]finir|por definir|da definire|noch offen|待定|未定|미정)[\W_]*",
+    _EXPRESSIONS["unfilled"],
     re.IGNORECASE,
 )
 """A form's line that nobody has filled in ("Owner: [name]")."""
@@ -63,27 +57,15 @@ FORM: Final = re.compile(
 )
 """A label of how something is written, and not of a command ("Format: `type: words`")."""
 _ENTRY: Final = re.compile(
-    r"[\W_]*(?:`[^`\n]+`|\[[^\]\n]+\]\([^)\n]*\)|"
-    r"(?a:(?![A-Z][a-z]+/[A-Z])@?[\w.-]*[/\\][\w./\\*{},-]+|[\w-]+\.\w{1,5}))(?:\*\*|__)?"
-    r"(?:\s*(?:[,/&+|]|and|or)\s*(?:`[^`\n]+`|"
-    r"\[[^\]\n]+\]\([^)\n]*\)))*\s*(?:\([^)\n]{0,80}\)\s*)?(?P<mark>[-–—:：=→]|->|=>|$)+\s*(?P<rest>.*)",
+    _EXPRESSIONS["entry"],
     re.DOTALL,
 )
 _DESCRIBES: Final = re.compile(
-    r"[\W_]*(?:this (?:will|is|means|file|command|package|creates|runs)|it (?:will|is|uses|runs)|contains?|"
-    r"defines|handles|provides|returns|"
-    r"manages|implements|represents|stores|creates|generates|runs|installs|builds|starts|shows|lists|includes|"
-    r"supports|"
-    r"works|allows|enables|describes|performs|uses|requires|hits|wraps|exposes|serves|connects|"
-    r"tests (?:the|that|if|whether)|"
-    r"executes|"
-    r"checks|excluded|excludes|covers|located|lives?|there (?:is|are)|fast|main|shared|core library|primary|entry)\b",
+    _EXPRESSIONS["describes"],
     re.IGNORECASE,
 )
 _NAMES: Final = re.compile(
-    r"(?!.*(?:[Pp]ascal|[Cc]amel|[Kk]ebab|[Ss]nake|UPPER))[\W_]*(?:(?P<label>[^\W\d_]{2,20})[*_]*\s*[:：]\s*)?"
-    r"[A-Z0-9][\w.#/-]*(?:(?P<joined>\s*[+,&]\s*)[A-Z0-9][\w.#/-]*|(?(label)\s+[A-Z0-9][\w.#/-]*|(?!)))*"
-    r"(?:\s*\([^()]{1,40}\))?\W*(?(label)|(?(joined)|(?!)))",
+    _EXPRESSIONS["names"],
 )
 """Nothing but names: a stack, and not what to do."""
 _CELLS: Final = re.compile(r"[^|\n]{1,40} \| `[^`\n]+`(?: \||\W*$)")
@@ -94,23 +76,16 @@ _SOMETIMES: Final = re.compile(
     re.IGNORECASE,
 )
 _REASONS_LABEL: Final = re.compile(
-    r"\W*(?:why\b(?! not)|warum|reasons?\W*$|gründe?\W*$|por qu[eéê]|motivos?\W*$|razones?\W*$|pourquoi|raisons?\W*$|"
-    r"perché|motivi\W*$|waarom|dlaczego|почему|причин[аы]\W*$|neden(?! ol)|mengapa|alasan|tại sao|lý do|"
-    r"(?:purpose|goals?|ziele?|zweck|objetivos?|objectifs?|obiettiv[io]|cel|цел[ьи]|amaç|tujuan|mục tiêu)\W*$|"
-    r"なぜ|理由|目的\W*$|为什么|為什麼|原因|目标\W*$|왜|이유|목적\W*$|لماذا|السبب|क्यों)",
+    _EXPRESSIONS["reasons_label"],
     re.IGNORECASE,
 )
 """What is below it says why."""
 _COMPARES: Final = re.compile(
-    r"\b(?:differences?|comparison|compared|vs|unterschiede?|vergleich|diferencias?|comparación|comparaison|différences?|"
-    r"diferenças?|comparação|differenze|confronto|porównanie|сравнение|различия|karşılaştırma|perbandingan|so sánh)\b|"
-    r"違い|比較|比较|区别|區別|비교|차이",
+    _EXPRESSIONS["compares"],
     re.IGNORECASE,
 )
 _EXAMPLE: Final = re.compile(
-    r"[\W_]*(?:e\.g\.|for example\b|例如|例えば|(?:examples?(?: \w+)?|beispiele?|z\. ?b\.|ejemplos?|exemples?|"
-    r"例|示例|예시?|örnek|przykład|voorbeeld|contoh|пример|esempi[oi]?|exemplos?|bad|good|wrong|correct|not|but|"
-    r"before|after)[*_]{0,2}[:：])",
+    _EXPRESSIONS["example"],
     re.IGNORECASE,
 )
 _MARKED: Final = re.compile(r"\s*(?:[❌✅✔✓✗🚫⛔]\ufe0f?\s*)+")
@@ -121,40 +96,13 @@ _EXAMPLES_HEADING: Final = re.compile(
     r"\W*(?:\w+ )?(?:examples?|beispiele?|ejemplos?|exemples?|samples?)\W*|.{0,4}例", re.IGNORECASE
 )
 _DESCRIBING_LABEL: Final = re.compile(
-    r"\b(?:structures?|overviews?|architecture|director(?:y|ies)|layouts?|folders?|key (?:files?|paths?|"
-    r"components|features|concepts|points|modules)|"
-    r"source paths|core packages|references?|resources|links|contributing guides|background|tech(?:nology)?[- ]stack|"
-    r"technologies|"
-    r"purpose|concepts?|glossary|terminology|workflows in|located in|phase pipeline|flow \d|diagram|"
-    r"(?:known|current) (?:issues|bugs|limitations|problems|status|errors)|limitations|"
-    r"(?:project|development|phase) status|"
-    r"future (?:services|features|enhancements|plans|work)|roadmap\W*$|change ?log|history|"
-    r"why(?! not)|warum|por qu[eéê]|pourquoi|perché|dlaczego|почему|neden|"
-    r"goals?\W*$|ziele?\W*$|objetivos?\W*$|objectifs?\W*$|obiettiv[io]\W*$|doele?n?\W*$|tujuan\W*$|цел[ьи]\W*$|"
-    r"histórico|historial|historique|cronologia|verlauf|historia|история|"
-    r"estrutura|struttura|struktura|структура|yapısı?|visão geral|panoramica|обзор|przegląd|"
-    r"(?:contexto|contexte|contesto|kontext|kontekst|контекст)(?!-)|portée|alcance|ambito|geltungsbereich|zakres|tecnologie|tecnologias|technologien|технологии|"
-    r"(?:skills|commands|tools|agents|scripts|workflows) available|available (?:skills|commands|tools|agents|scripts)|"
-    r"where to (?:find|look)|gdzie szukać|wo finde|dónde|où trouver|dove trovare|onde encontrar|где (?:искать|найти)|"
-    r"table of contents|bekannte (?:fehler|probleme)|problemas conocidos|"
-    r"what (?:is|the|are|it)|how (?:it|they) works?|meaning|struktur|aufbau|übersicht|estructura|arquitectura|"
-    r"tecnologías|introduction|decision tree|project info(?:rmation)?)\b|構成|構造|结构|目录|概述|概要|简介|"
-    r"技术栈|架构|アーキテクチャ|资源|参考|项目信息|구조|개요|为什么|目标\W*$|目的\W*$|목표\W*$|理由|変更履歴|历史|이력",
+    _EXPRESSIONS["describing_label"],
     re.IGNORECASE,
 )
 _AVAILABLE: Final = re.compile(r"\bavailable\b|可用|利用可能", re.IGNORECASE)
 """A list of what there is, each with what it is for in the words of a command ("`review` - check a change")."""
 _DIRECTING_LABEL: Final = re.compile(
-    r"\b(?:rules?|guidelines?|conventions?|standards?|requirements?|requires?|practices|principles|style|"
-    r"naming|format(?:ting)?|checklist|steps?|"
-    r"procedures?|workflow|process|how to|adding|creating|writing|fixing|running|updating|modifying|must|"
-    r"should|always|never|avoid|prefer(?:red|ita|ida|ido)s?|"
-    r"do|don'?ts?|not|prefer|policy|policies|etiquette|quality|patterns?|typically includes?|instructions|"
-    r"best|security|testing|placement|"
-    r"before|when|if|use|tips?|pitfalls|gotchas?|notes?|preferences?|constraints?|regeln|richtlinien|"
-    r"konventionen|anweisungen|vorgehen|"
-    r"reglas|normas|convenciones|estilo|pasos|règles|conventions)\b|规范|規範|规则|規則|原则|原則|要求|流程|"
-    r"步骤|手順|ルール|ガイドライン|規約|方針|必須|注意|场合|場合|时|前|規定|규칙|지침",
+    _EXPRESSIONS["directing_label"],
     re.IGNORECASE,
 )
 _DEMANDS: Final = f"{FORBIDDEN} {BANS} {NEVER} {ALWAYS} {OBLIGED} {SHOULD}"
@@ -311,26 +259,18 @@ _ALLOWS: Final = re.compile(
     re.IGNORECASE,
 )
 _CODE_COLUMN: Final = re.compile(
-    r"\W*(?:commands?|scripts?|functions?|methods?|targets?|tasks?|options?|flags?|hooks?|packages?|modules?|files?|"
-    r"director(?:y|ies)|variables?|befehl|comando|commande|命令|コマンド)\W*: (?:`[^`]*`[\s,/]*)+;",
+    _EXPRESSIONS["code_column"],
     re.IGNORECASE,
 )
 """What the row of a list of commands or files begins with, whatever its description begins with."""
 _DESCRIBES_COLUMN: Final = re.compile(r"(?:^|; )(?:what (?:it|they)|meaning|description|symptom)", re.IGNORECASE)
 _DEMANDING_TABLE: Final = re.compile(
-    r"\b(?:rules?|conventions?|standards?|requirements?|naming|placement|polic(?:y|ies)|must|should|regeln|konventionen|"
-    r"reglas|normas|convenciones|règles|regole|regras|zasady|правила|kural(?:lar)?ı?)\b|规范|規範|规则|規則|ルール|規約|규칙",
+    _EXPRESSIONS["demanding_table"],
     re.IGNORECASE,
 )
 _CHOICE: Final = re.compile(r"\b(?:one of|choose|pick|either|verification|label)\b", re.IGNORECASE)
 _NARRATES: Final = re.compile(
-    r"\b(?:this (?:will|creates|runs)|(?:action|command|script|hook|hooks|workflow|cli|it|they|tool|system|"
-    r"server)\b[^:]{0,60}\b(?:will|does|validates|runs|format|automatically)|there are|"
-    r"(?:contain|provide|include|validate|generate|consist|represent|support|ergänzen|enthält|"
-    r"contiene)s?\b[^:]{0,80}$|^\W*(?:this (?:is an?|rule ensures|ensures)|it (?:covers|works on|supports)|"
-    r"questo è|dies(?:es)? (?:ist|projekt)|esto es|este es|ceci est|c['’]est|este é|isto é|это|to jest|bu bir)\b|"
-    r"looks? like|tampilannya|seperti ini|sieht so aus|helpers? in|located in|um folgendes zu lernen|to learn|types in|"
-    r"workflows in)\b|構築されています|包括|包含",
+    _EXPRESSIONS["narrates"],
     re.IGNORECASE,
 )
 

@@ -28,46 +28,12 @@ from tipstaff.guidance.extraction.polarity import (
 from tipstaff.guidance.reading.constitution_headings import is_constitution_heading
 from tipstaff.guidance.wording.claims import stems_of
 from tipstaff.guidance.wording.tokenize import words as split
+from tipstaff.guidance.wording.word_forms import lists
 from tipstaff.guidance.wording.word_roles import FUNCTION_WORDS, MODAL_WORDS
 
-_ASPECTS: Final = frozenset(
-    """a an the of and or for to in on with your our this all key core main basic basics general misc miscellaneous
-    mixed extra extras more other others follow following description requirement convention rule rules guideline
-    guidelines guide convention conventions standard standards
-    requirement requirements principle principles practice practices best note notes important overview introduction
-    summary detail details tip tips instruction instructions policy policies expectation expectations recommendation
-    recommendations info information about common additional specific placement prominence structure format logic
-    style code coding development project repository agent agents ai reminder reminders critical mandatory required
-    checks rails quick reference what how safety security invariant invariants constitution constitutional non
-    negotiable negotiables nonnegotiable consideration considerations project
-    work working workflow workflows process processes preference preferences behavior behaviour essential essentials
-    fundamental fundamentals global universal operating operational directive directives constraint constraints
-    claude codex copilot cursor gemini assistant assistants llm
-    technical golden hard strict house team top overall daily methodology approach conduct protocol protocols
+_LISTS: Final = lists("labels")
 
-    regel regeln grundregeln richtlinie richtlinien allgemein allgemeine allgemeines hinweis hinweise wichtig wichtige
-    grundsatz grundsätze prinzipien leitprinzipien arbeitsweise arbeitsablauf arbeitsregeln vorgaben konventionen
-    verhaltensregeln projekt projektregeln codestil
-    regla reglas norma normas general generales nota notas importante importantes convenciones estilo código codigo
-    flujo trabajo preferencia preferencias principio principios directriz directrices instrucciones proyecto buenas
-    prácticas operativas básicas desarrollo requisitos
-    règle règles consigne consignes général générale générales principe principes directives bonnes pratiques projet
-    développement préférences flux travail exigences
-    regra regras gerais geral diretriz diretrizes princípio princípios fluxo preferências projeto instruções boas
-    práticas desenvolvimento convenções
-    regole regola generali linee guida principi note preferenze flusso lavoro progetto istruzioni stile codice buone
-    pratiche operative sviluppo convenzioni
-    regels richtlijnen algemeen algemene principes notities voorkeuren werkwijze afspraken conventies
-    zasady zasada ogólne ogólna pracy wytyczne uwagi notatki preferencje konwencje kodu kod projektu podstawowe
-    правила правило общие основные базовые принципы процесс рабочий заметки примечания предпочтения соглашения код
-    кода стиль проекта порядок работы требования
-    kurallar kuralları kural genel temel prensipler notlar tercihler iş akışı proje kod ilkeler
-    aturan umum catatan preferensi prinsip alur kerja panduan proyek
-    قواعد عامة नियम সাধারণ নিয়ম
-
-    der die das und für von zu im bei el la los las de del y para con en le les des du et pour avec dans il lo gli di
-    dei della delle per e os da dos das em na com het een voor van met bij i dla и в на с для ve için dan""".split()
-)
+_ASPECTS: Final = frozenset(_LISTS["aspects"].split())
 """Words of headings that name no topic."""
 ENOUGH_STEMS: Final = 14
 _NAMES_FILE: Final = re.compile(

@@ -10,6 +10,9 @@ from typing import Final
 
 from tipstaff.guidance.extraction.grammar import count_words, has_modal
 from tipstaff.guidance.extraction.rule_ids import may_begin_with_id, split_id
+from tipstaff.guidance.wording.word_forms import expressions
+
+_EXPRESSIONS: Final = expressions("patterns")
 
 MAX_CONTEXT_CHARS: Final = 160
 MAX_LABEL_CHARS: Final = 240
@@ -43,8 +46,7 @@ MAX_GAP_BYTES: Final = 1_024
 
 
 UNFINISHED: Final = re.compile(
-    r"\b(?:without|with|by|if|unless|when|before|after|and|or|of|the|an?|these|this|those|that|following|below|except|"
-    r"until|than|about|anything|nothing but)\W*$",
+    _EXPRESSIONS["unfinished"],
     re.IGNORECASE,
 )
 """How a heading ends that is no rule without what is below it ("Never commit without")."""

@@ -12,8 +12,11 @@ from typing import Final
 
 from tipstaff.guidance.wording.cues import CuedPattern
 from tipstaff.guidance.wording.tokenize import words as split
-from tipstaff.guidance.wording.word_forms import BANS, FORBIDDEN, LEAVE, NEVER, either
+from tipstaff.guidance.wording.word_forms import BANS, FORBIDDEN, LEAVE, NEVER, either, expressions, lists
 from tipstaff.guidance.wording.word_roles import FUNCTION_WORDS, IMPERATIVES
+
+_EXPRESSIONS: Final = expressions("polarity")
+_LISTS: Final = lists("polarity")
 
 MAX_DECIDING_CHARS: Final = 90
 """A longer heading is a sentence, and says by itself what it demands."""
@@ -65,10 +68,7 @@ _QUALIFIED: Final = re.compile(r".*?(?:\s[–—-]+\s|[:：]\s|\s?[(（])(?=[^()
 _ASIDE: Final = re.compile(r"\s*[(（][^()（）]{1,60}[)）]\W*$")
 """What a ban's end adds: "Never commit (keep unstaged)"."""
 _PERMITS: Final = re.compile(
-    r"[\W_]*(?:(?:always|do|dos|good|correct|right|preferred|recommended|allowed|instead|yes|ok|better|must|required|"
-    r"immer|richtig|gut|siempre|correcto|bien|toujours|sempre|certo|altijd|goed|zawsze|всегда|правильно|"
-    r"ask(?: first| before| the user)?|ask (?:for )?(?:permission|approval|confirmation)(?: first)?)"
-    r"(?: (?:do|ask|examples?|practices?|patterns?|ways?|this|these))?|必须|必須|正确|正しい|良い例|推荐|推奨)[\W_]*",
+    _EXPRESSIONS["permits"],
     re.IGNORECASE,
 )
 _ENDS_BANNING: Final = CuedPattern(
@@ -78,13 +78,8 @@ _ENDS_BANNING: Final = CuedPattern(
     f"not never dont don't donts don'ts cannot avoid forbidden prohibited disallowed off nicht {FORBIDDEN} {NEVER}",
 )
 _MISTAKES: Final = CuedPattern(
-    r"anti-?\s?patterns?|\b(?:bad|poor|wrong|worst) (?:practices?|patterns?|examples?|habits?|ways?)\b|"
-    r"\b(?:mistakes?|pitfalls?|deprecated|obsolete|out of scope|red flags?|smells?)\b|^\W*(?:bad|wrong)\W*$|"
-    r"\b(?:häufige fehler|errores comunes|erreurs (?:courantes|fréquentes)|"
-    r"erros comuns|errori comuni|veelgemaakte fouten)\b|"
-    r"反模式|常见错误|常見錯誤|不良|よくある(?:間違い|ミス)|アンチパターン|안티 ?패턴|흔한 실수",
-    """anti antipattern antipatterns bad poor wrong worst mistake mistakes pitfall pitfalls deprecated obsolete scope
-    flag flags smell smells errores erreurs erros errori veelgemaakte""",
+    _EXPRESSIONS["mistakes"],
+    _LISTS["mistakes_1"],
 )
 _LEAVE: Final = CuedPattern(
     r"\b(?:ask(?:ing)? (?:first|before|for)|always ask|require[sd]? (?:\w+ )?(?:approval|permission|confirmation|"
@@ -94,18 +89,11 @@ _LEAVE: Final = CuedPattern(
     f"ask asking require required requires need needs except unless only optional optionally erst {LEAVE}",
 )
 _WHEN: Final = re.compile(
-    r"\b(?:when(?:ever)?|if|before|after|until|while|during|in case)\b|"
-    r"^[\W_]*for (?!(?:the|more|reference|ai|agents?|(?:coding |ai )?assistants?|developers?|contributors?|humans?|"
-    r"maintainers?|claude|codex|copilot|gemini|llms?|everyone|you|all)\b)\w+|"
-    r"^[\W_]*(?:on|upon) (?:every|each|any)\b",
+    _EXPRESSIONS["when"],
     re.IGNORECASE,
 )
 _SAYS_WHAT_TO_DO: Final = re.compile(
-    r"[\W_]*(?:(?:just|also|and|but|please) )?"
-    r"(?:(?:no|not(?! \w+ing\b)|never|do not|don['’]?ts?|avoid|ask first|ask before|always ask|nie|niemals|nicht|"
-    r"keine?n?|nunca|jamais|ne|não|nooit|geen|niet|nigdy|никогда|не|нельзя|asla)\b|instead\b(?! of)|"
-    r"(?:do|instead|exceptions?|good|ok|okay|allowed|correct|preferred|yes)[*_]{0,2}[:：,—])"
-    r"|\W*(?:✅|✔|✓|👍|不要|不得|不能|不可|禁止|切勿|请勿)",
+    _EXPRESSIONS["says_what_to_do"],
     re.IGNORECASE,
 )
 _APPROVES: Final = re.compile(

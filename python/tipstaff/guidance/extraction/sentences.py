@@ -14,7 +14,9 @@ from tipstaff.guidance.extraction.grammar import (
     opens_with_imperative,
 )
 from tipstaff.guidance.wording.cues import CuedPattern
-from tipstaff.guidance.wording.word_forms import ONLY, either, word_lists
+from tipstaff.guidance.wording.word_forms import ONLY, either, expressions, word_lists
+
+_EXPRESSIONS: Final = expressions("sentences")
 
 _REFERENCE: Final = re.compile(r"`[^`]*`|(?<!\S)@[~\w./-]+|https?://\S+|\]\([^)\s]*\)")
 _MIN_WORDS: Final = 3
@@ -23,10 +25,7 @@ _OPENER: Final = re.compile(
     r"[\W_]*(?:please|instead|then|also|otherwise|first|finally|note|next|so|just|only|we)\b[,:]?\s+", re.IGNORECASE
 )
 _CLAUSE: Final = re.compile(
-    r"[\W_]*(?:when(?:ever)?|if|before|after|once|while|unless|for|to|in|on|wenn|falls|bevor|vor|nach|"
-    r"bei|si|cuando|antes de|después de|quando|se|prima di|avant|après|lorsque|als|voor|jeśli|gdy|przed|если|когда|"
-    r"перед|jika|bila|sebelum|setelah|eğer)\b[^.;]{3,160}?[,:]\s+(?:please\s+|"
-    r"then\s+|(?:\*\*|__))*",
+    _EXPRESSIONS["clause"],
     re.IGNORECASE,
 )
 _LISTED: Final = re.compile(r"[^.,:;]{2,60}, ")
@@ -44,10 +43,7 @@ def has_strong_modal(words: str) -> bool:
 
 
 _POINTS: Final = re.compile(
-    r"\W*(?:for [^.]{3,120}, )?(?:please )?"
-    r"(?:see|refer to) (?:[^.!?]|\.(?=\w)){3,160}?"
-    r"(?:for (?:more |full |further )?(?:details?|information|info|examples|instructions|contributors)|below|above|"
-    r"\.md[`)\]]*|\))[\W_]*",
+    _EXPRESSIONS["points"],
     re.IGNORECASE,
 )
 _HOLDS_ONLY: Final = CuedPattern(
@@ -82,9 +78,7 @@ def is_exception(words: str) -> bool:
 
 
 _RULED_OUT: Final = re.compile(
-    r"[\W_]*no (?!longer\b|need\b|matter\b|one\b|other\b|such\b|problem\b)(?:(?!\b(?:is|are|was|were|be|been|has|have|"
-    r"had|will|can|could|does|do|exists?|needed|found|matters?|remains?|means|gets?|happens?|there)\b)[^.!?:]){3,120}"
-    r"[.!]?[\W_]*",
+    _EXPRESSIONS["ruled_out"],
     re.IGNORECASE,
 )
 

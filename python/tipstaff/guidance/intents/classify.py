@@ -8,7 +8,7 @@ A task is read once, word by word. Words and phrases count for an intent with a 
 - each word counts once, however often it is repeated.
 
 The highest sum wins, and a tie goes to the intent that is earlier in `INTENTS`. The words are in
-`tipstaff.guidance.intents.words`, `tipstaff.guidance.intents.lexicon` compiles them, and a kernel reads the task.
+``words.toml``, ``tools/write_task_lexicon.py`` compiles them, and a kernel reads the task.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tipstaff.kernels import TaskReader
 from tipstaff.model import INTENTS, IntentMatch
 
 LEXICON: Final = Path(__file__).with_name("task_lexicon.bin")
-"""The words, compiled; see `tipstaff.guidance.intents.lexicon`."""
+"""The words, compiled; see ``tools/write_task_lexicon.py``."""
 
 _GENERAL: Final = IntentMatch("general", 0.0)
 

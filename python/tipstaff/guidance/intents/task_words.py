@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+import tomllib
 import unicodedata
 from functools import cache
+from pathlib import Path
 from typing import Final
 
-from tipstaff.guidance.intents.words import STEMS
 from tipstaff.kernels.formats.task_text import plain_words
 
 _WORDS: Final = re.compile(r"[^\W_]+|[,:]").findall
@@ -35,6 +36,12 @@ def plain_letters(text: str) -> str:
     return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFKD", text)))
 
 
+@cache
+def word_tables() -> dict[str, str]:
+    """Return the tables of ``words.toml`` by name."""
+    return tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
+
+
 def rows_of(table: str) -> list[tuple[str, str]]:
     """Return the (word, English word) pairs of a table of translations."""
     return [(word, english) for english, *words in map(str.split, table.strip().splitlines()) for word in words]
@@ -42,7 +49,7 @@ def rows_of(table: str) -> list[tuple[str, str]]:
 
 def stem_rows() -> list[tuple[str, str]]:
     """Return the (stem, English word) pairs of scripts without blanks or with many endings; those end with ``-``."""
-    return rows_of(STEMS)
+    return rows_of(word_tables()["stems"])
 
 
 @cache

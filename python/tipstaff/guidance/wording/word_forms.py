@@ -21,6 +21,17 @@ def word_lists() -> dict[str, dict[str, Any]]:
     return tomllib.loads(_FILE.read_text(encoding="utf-8"))
 
 
+def expressions(module: str) -> dict[str, str]:
+    """Return the regular expressions of a module, each on one line, by name."""
+    return {name: text.replace("\n", "") for name, text in word_lists()[module]["expressions"].items()}
+
+
+def lists(module: str) -> dict[str, str]:
+    """Return the lists of words of a module by name, with white space between two words."""
+    found: dict[str, str] = word_lists()[module]["words"]
+    return found
+
+
 def forms(words: str) -> str:
     """Return all forms of some words, with blanks between them."""
     found: list[str] = []
