@@ -30,6 +30,8 @@ WRITTEN_ID: Final = 100.0
 """Added to a rule with an id below a constitution heading, which is never left out for another."""
 BELOW_HEADING: Final = 3.0
 """Added to other rules below a constitution heading."""
+_TRIED: Final = 32
+"""Rules that are tried once one has found no room: a shorter one may."""
 _STEM: Final = 5
 """Characters by which words of any language are compared."""
 _RUN: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
@@ -144,6 +146,9 @@ def _fill(
     left: list[GuidanceRule] = []
     for entry in entries:
         rule = rules[entry.position]
+        if len(left) >= _TRIED and entry.points < WRITTEN_ID:
+            left.append(rule)  # there is no room, and what says the same need not be told apart
+            continue
         topic = _topic(rule)
         cost = line_tokens(rule)
         if entry.points < WRITTEN_ID:
@@ -160,10 +165,7 @@ def _fill(
                     said.append(_Said(same.rule, topic, same.position))
                 continue
             if min(lines, own_lines) <= 0 or min(tokens, own_tokens) < cost:
-                if rule.is_constitution:
-                    overflow.add(rule.id)
-                else:
-                    left.append(rule)
+                left.append(rule)
                 continue
             elected.add(entry.position)
             weakest = rule
@@ -173,7 +175,8 @@ def _fill(
         said.append(_Said(rule, topic, entry.position))
         lines, tokens = lines - 1, tokens - cost
         own_lines, own_tokens = own_lines - 1, own_tokens - cost
-    missed.extend((rule, weakest) for rule in left)
+    overflow.update(rule.id for rule in left if rule.is_constitution)
+    missed.extend((rule, weakest) for rule in left if not rule.is_constitution)
 
 
 def _holds_in_its_folder(rule: GuidanceRule) -> bool:

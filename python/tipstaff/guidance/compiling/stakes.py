@@ -304,9 +304,9 @@ class _WordSigns(dict[str, int]):
     def __missing__(self, word: str) -> int:
         if len(self) >= _MAX_WORDS:
             self.clear()
-        singles, firsts, _, _ = _expressions()
+        singles, phrases, _ = _expressions()
         mask = sum(_BIT[name] for name, expression in singles if expression.fullmatch(word))
-        if firsts.fullmatch(word):
+        if word in phrases:
             mask |= _PHRASE
         self[word] = mask
         return mask
@@ -324,12 +324,14 @@ def _signs(text: str) -> int:
     mask = 0
     for word in found:
         mask |= _WORDS[word]
-    _, _, phrases, scripts = _expressions()
+    _, phrases, scripts = _expressions()
     if mask & _PHRASE:
-        joined = " ".join(found)
-        for name, expression in phrases:
-            if expression.search(joined):
-                mask |= _BIT[name]
+        for at, word in enumerate(found):
+            for rest, ending, bit in phrases.get(word, ()):
+                if not mask & bit and found[at + 1 : at + 1 + len(rest)] == rest:
+                    last = found[at + 1 + len(rest)] if at + 1 + len(rest) < len(found) else ""
+                    if last == ending or (ending.endswith("*") and last.startswith(ending[:-1])):
+                        mask |= bit
     if not text.isascii():
         for name, expression in scripts:
             if expression.search(text):
@@ -338,22 +340,21 @@ def _signs(text: str) -> int:
 
 
 @cache
-def _expressions() -> tuple[_Expressions, re.Pattern[str], _Expressions, _Expressions]:
-    """Return the expressions of single words, of first words of phrases, of phrases, and of scripts without blanks."""
+def _expressions() -> tuple[_Expressions, dict[str, list[tuple[list[str], str, int]]], _Expressions]:
+    """Return the expressions of single words, phrases by their first word, and expressions of scripts without blanks.
+
+    A phrase is its words between the first and the last, the last, and its bit.
+    """
     lists, scripts = word_lists()["stakes"], word_lists()["scripts"]
     singles: _Expressions = []
-    phrases: _Expressions = []
-    firsts: set[str] = set()
+    phrases: dict[str, list[tuple[list[str], str, int]]] = {}
     for name in _SIGNS:
         entries = lists[name].split()
         singles.append((name, re.compile("|".join(_ending(one) for one in entries if "_" not in one))))
-        joined = [one for one in entries if "_" in one]
-        firsts.update(one.partition("_")[0] for one in joined)
-        if joined:
-            phrases.append((name, re.compile(rf"\b(?:{'|'.join(_ending(one).replace('_', ' ') for one in joined)})\b")))
+        for first, *rest in (one.split("_") for one in entries if "_" in one):
+            phrases.setdefault(first, []).append((rest[:-1], rest[-1], _BIT[name]))
     return (
         singles,
-        re.compile("|".join(map(re.escape, sorted(firsts)))),
         phrases,
         [(name, re.compile("|".join(map(re.escape, words.split())))) for name, words in scripts.items()],
     )
