@@ -12,11 +12,12 @@ NATIVE := $(shell find native src CMakeLists.txt pyproject.toml python/tipstaff/
 # How CMake is called where pip does not call it.
 NINJA := -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) -DPython_EXECUTABLE=$(abspath $(BIN)/python)
 
-.PHONY: help demo test properties differential lint typecheck bench bars eval train profile hosts sanitize fuzz check-builds check-aarch64 dist wheel format clean
+.PHONY: help demo test sequences properties differential lint typecheck bench bars eval train profile hosts sanitize fuzz check-builds check-aarch64 dist wheel format clean
 
 help:
 	@echo "make demo       compile the example repository, lint it, retrieve rules for three tasks"
 	@echo "make test       the whole test suite, in parallel"
+	@echo "make sequences  1,000 random sequences of operations with kills, undone backwards: each kept point comes back whole"
 	@echo "make properties the tests of properties with newly drawn examples (the suite's are the same each time)"
 	@echo "make differential   100,000 programs for each installed shell, run by it where they harm nothing, beside what the gate says"
 	@echo "make lint       ruff, format check"
@@ -58,6 +59,7 @@ $(VENV)/.bench: $(VENV)/.test
 demo: $(VENV)/.run
 	@$(BIN)/python examples/demo.py
 	@$(BIN)/python examples/review_demo.py
+	@$(BIN)/python examples/undo_demo.py
 	@$(BIN)/python examples/learning.py
 
 # One process for each core, at most eight; every test can run beside every other one.
@@ -65,6 +67,9 @@ test: $(VENV)/.test
 	$(BIN)/python -m pytest -q -n auto --maxprocesses 8 --dist worksteal
 
 # The tests of properties with new examples at each run.
+sequences: $(VENV)/.test
+	TIPSTAFF_UNDO_SEQUENCES=1000 TIPSTAFF_UNDO_SEED=$$(date +%s) $(BIN)/python -m pytest -q -s tests/undo/test_sequences.py
+
 properties: $(VENV)/.test
 	$(BIN)/python -m pytest -q -n auto --maxprocesses 8 -m hypothesis --hypothesis-profile=search
 

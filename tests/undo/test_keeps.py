@@ -109,6 +109,38 @@ def test_a_whole_repository_comes_back(root: Path, keep: Callable[..., str]) -> 
     assert lost(before, snapshot(root)) == []
 
 
+def test_a_work_tree_beside_the_repository(root: Path, state: Path) -> None:
+    run(
+        "git worktree add -q ../beside work && cd ../beside && echo 1 > new.txt && echo 2 >> w.txt && git add w.txt",
+        root,
+    )
+    beside = root.parent / "beside"
+    before = snapshot(beside)
+    effects = [("delete", "new.txt"), ("git", "worktree"), ("git", "index"), ("git", "head")]
+    folder, why, *_ = _undo.keep(effects, str(beside), str(state))
+    assert why is None
+    run("rm new.txt; git reset -q --hard HEAD~1", beside)
+    settle(Path(folder))
+    assert undo(repository=beside).failed == ()
+    assert lost(before, snapshot(beside)) == []
+
+
+def test_an_undo_that_died_is_finished_by_the_next(
+    root: Path, keep: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = snapshot(root)
+    one = keep("rm -rf docs src notes.md", ("delete", "docs"), ("delete", "src"), ("delete", "notes.md"))
+    for name in ("mkdir", "fchmod", "rename"):
+        with monkeypatch.context() as dies:
+            dies.setattr(os, name, lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+            with pytest.raises(KeyboardInterrupt):
+                undo(one, repository=root)
+    assert undo(one, repository=root).failed == ()
+    after = snapshot(root)
+    assert lost(before, after) == []
+    assert after.files.keys() == before.files.keys()
+
+
 def test_contents_through_filters(root: Path, keep: Callable[..., str]) -> None:
     (root / ".gitattributes").write_text("*.txt text eol=crlf\n")
     (root / "lines.txt").write_bytes(b"a\r\nb\r\n")

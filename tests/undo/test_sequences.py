@@ -1,6 +1,6 @@
 """Random sequences of operations, each kept first, with kills within; undone backwards, each kept point is whole.
 
-``TIPSTAFF_UNDO_SEQUENCES=1000`` runs that many, ``TIPSTAFF_UNDO_SEED`` begins with another seed.
+``make sequences`` runs a thousand; ``TIPSTAFF_UNDO_SEQUENCES`` says how many, ``TIPSTAFF_UNDO_SEED`` which is the first.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tipstaff.undo.retention import settle
 if TYPE_CHECKING:
     import pytest
 
-SEQUENCES = int(os.environ.get("TIPSTAFF_UNDO_SEQUENCES", "12"))
+SEQUENCES = int(os.environ.get("TIPSTAFF_UNDO_SEQUENCES", "6"))
 SEED = int(os.environ.get("TIPSTAFF_UNDO_SEED", "1"))
 LENGTH = 20
 LEFT_OUT = ("find", "caf", "tar cf", "-q other", "--force other", "other:refs", "rebase", "gc -q", "pop")
