@@ -125,6 +125,7 @@ class _Restoration:
         away = {target for _, target in self._moves}
         self._folders = {entry.path: entry for entry in entries if entry.kind == "folder"}
         self._files: dict[str, Entry] = {}
+        self._here: dict[str, os.stat_result | None] = {}
         self._in_the_way: dict[str, str] = {source: "delete" for source, _ in self._moves if _lstat(source)}
         for entry in entries:
             try:
@@ -139,7 +140,7 @@ class _Restoration:
 
     def _plan_one(self, entry: Entry, away: set[str]) -> None:
         """Find whether an entry comes back, and what it takes the place of."""
-        here = _lstat(entry.path)
+        here = self._here[entry.path] = _lstat(entry.path)
         for above, about in _not_there_above(entry.path):
             if about is None:
                 continue
@@ -327,7 +328,7 @@ class _Restoration:
             for above in {os.lstat(path).st_dev: path for path in {path.rpartition("/")[0] for path in ready}}.values():
                 _sync_file_system(above)
         for path in ready:
-            self._try(path, partial(_rename, self._temporary(path)))
+            self._try(path, partial(_rename, self._temporary(path), self._here[path]))
 
     def _temporary(self, path: str) -> str:
         """Return the temporary name of a file, the same in each undo of this keep."""
@@ -533,9 +534,17 @@ def _remove_made(name: str, folder: int) -> None:
         os.rmdir(name, dir_fd=folder)
 
 
-def _rename(temporary: str, name: str, folder: int) -> None:
-    with contextlib.suppress(FileNotFoundError):  # it was written in place
-        os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+def _rename(temporary: str, planned: os.stat_result | None, name: str, folder: int) -> None:
+    """Give a file its name, unless something else has it by now than what was kept."""
+    if _stat_in(temporary, folder) is None:
+        return  # it was written in place
+    now = _stat_in(name, folder)
+    if now is not None and (
+        planned is None or not os.path.samestat(now, planned) or now.st_mtime_ns != planned.st_mtime_ns
+    ):
+        os.unlink(temporary, dir_fd=folder)
+        raise OSError(errno.EBUSY, "it was written meanwhile; undo again")
+    os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
 
 
 def _move(source: str, name: str, folder: int) -> None:
