@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -299,6 +300,35 @@ def test_the_command(
     code, _, err = said("--forget", one)
     assert code == 2
     assert "a person" in err
+
+
+def test_a_person_forgets(
+    root: Path,
+    state: Path,
+    keep: Callable[..., str],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    one = keep("rm .env", ("delete", ".env"))
+    monkeypatch.setattr("tipstaff.cli.commands.undo.check_person", lambda: None)
+    for typed, code, left in (("no", 1, 1), ("forget", 0, 0), ("forget", 3, 0)):
+        monkeypatch.setattr(sys, "stdin", io.StringIO(f"{typed}\n"))
+        assert main(["undo", "-C", str(root), "--forget", one]) == code
+        assert len(kept(root)) == left
+    assert "git's to clean up" in capsys.readouterr().out
+    assert [path for path in (state / "undo").rglob("*") if path.is_file() and path.name != ".lock"] == []
+
+
+def test_the_doctor_tidies_and_looks(
+    root: Path, keep: Callable[..., str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = keep("git branch -q -D work", ("git", "ref", "refs/heads/work"))
+    monkeypatch.setenv("HOME", str(root.parent))
+    (keep_named(one, root).folder / "keep").chmod(0o644)
+    main(["doctor", "-C", str(root), "--json"])
+    problems = [found["problem"] for found in json.loads(capsys.readouterr().out)["findings"]]
+    assert "others may read or write what was kept" in problems
+    assert "refs/tipstaff" not in git(root, "for-each-ref")
 
 
 def test_a_repository_keeps_less_where_a_person_allowed_it(root: Path, state: Path) -> None:

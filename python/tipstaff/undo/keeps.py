@@ -42,7 +42,6 @@ class Entry(msgspec.Struct, frozen=True, rename={"kind": "class"}):
     ino: int
     dev: int
     nlink: int
-    birth: int = 0
     xattrs: dict[str, str] = {}
     link: str | None = None
     object: str | None = None
@@ -57,7 +56,7 @@ class Entry(msgspec.Struct, frozen=True, rename={"kind": "class"}):
 
 
 class Git(msgspec.Struct, frozen=True):
-    """What was noted of a repository; `pins` is the prefix of the references that hold `pinned`."""
+    """What was noted of a repository; `pins` is the prefix of the references that pin commits."""
 
     root: str
     dir: str
@@ -67,7 +66,6 @@ class Git(msgspec.Struct, frozen=True):
     stashes: tuple[tuple[str, str], ...] = ()
     index: bool = False
     pins: str = ""
-    pinned: tuple[str, ...] = ()
 
 
 class Manifest(msgspec.Struct, frozen=True):
@@ -79,7 +77,6 @@ class Manifest(msgspec.Struct, frozen=True):
     root: str
     moves: tuple[tuple[str, str, tuple[tuple[str, int, int], ...]], ...] = ()
     absent: tuple[str, ...] = ()
-    counts: dict[str, int] = {}
     git: Git | None = None
     files: tuple[Entry, ...] = ()
     version: int = 1

@@ -268,11 +268,11 @@ def _reached(root: str) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def release_packs(common: Path, living: Iterable[str]) -> None:
-    """Let git clean up packs of pins of which no keep is there any more; the packs themselves are git's."""
+def release_packs(common: Path, forgotten: str, living: Iterable[str]) -> None:
+    """Let git clean up packs with the pins of a keep, of which no other keep is there; the packs themselves are git's."""
     known = set(living)
     for path in (common / "objects" / "pack").glob("*.keep"):
         with contextlib.suppress(OSError, UnicodeDecodeError):
             words = path.read_text("utf-8")[:1_000_000].split()
-            if words[:2] == KEEP_MARK.split() and not known & set(words[2:]):
+            if words[:2] == KEEP_MARK.split() and forgotten in words and not known & set(words[2:]):
                 path.unlink()

@@ -329,6 +329,8 @@ class _Restoration:
                 _sync_file_system(above)
         for path in ready:
             self._try(path, partial(_rename, self._temporary(path), self._here[path]))
+            if self._files[path].torn:
+                self._fail(path, "it came back, as it was read while somebody wrote to it: a part may be newer")
 
     def _temporary(self, path: str) -> str:
         """Return the temporary name of a file, the same in each undo of this keep."""

@@ -150,7 +150,8 @@ def forget(keep: Keep) -> None:
     keep.folder.rename(unfinished)  # what dies within this is swept
     shutil.rmtree(unfinished, ignore_errors=True)
     if note is not None:
-        references.release_packs(Path(note.common), [one.id for one in keeps_in(keep.folder.parent)])
+        living = [one.id for folder in keep.folder.parents[1].iterdir() for one in keeps_in(folder)]
+        references.release_packs(Path(note.common), keep.id, living)
 
 
 def _sweep(folder: Path, root: str) -> None:
@@ -174,8 +175,8 @@ def _is_gone(keep: Keep) -> bool:
     except ProcessLookupError:
         return True
     except OSError:
-        return False
-    return keep.process == os.getpid()
+        pass
+    return False
 
 
 def _settle_pins(folder: Path, root: str) -> None:
