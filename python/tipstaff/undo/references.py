@@ -269,7 +269,7 @@ def _reached(root: str) -> list[str]:
 
 
 def release_packs(common: Path, forgotten: str, living: Iterable[str]) -> None:
-    """Let git clean up packs with the pins of a keep, of which no other keep is there; the packs themselves are git's."""
+    """Let git clean up packs with the pins of a keep that no other keep needs; the packs themselves are git's."""
     known = set(living)
     for path in (common / "objects" / "pack").glob("*.keep"):
         with contextlib.suppress(OSError, UnicodeDecodeError):
