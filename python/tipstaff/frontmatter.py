@@ -21,6 +21,9 @@ _LENIENT: Final = re.compile(
 _LENIENT_ITEM: Final = re.compile(r"^(?P<dash>[ \t]*-[ \t]+)(?P<value>[*{!@%`][^\n]*?)[ \t]*$", re.MULTILINE)
 _SCOPE_KEYS: Final = ("paths", "globs", "applyTo", "fileMatchPattern")
 """Of Claude Code, of Cursor, Windsurf, Continue and others, of Copilot, of Kiro."""
+_MISSPELT: Final = {
+    key.casefold().removesuffix("s"): key for key in (*_SCOPE_KEYS, "alwaysApply", "inclusion", "trigger")
+}
 ALWAYS: Final = "always"
 FILES: Final = "files"
 DESCRIBED: Final = "described"
@@ -46,6 +49,8 @@ class FrontMatter(msgspec.Struct, frozen=True, gc=False):
     ----------
     scopes
         Globs as written; empty where the file names none.
+    by_key
+        Pairs of a key that gives scopes and its globs.
     description
         Cursor's description, by which a model may ask for the rule.
     always_apply
@@ -58,6 +63,7 @@ class FrontMatter(msgspec.Struct, frozen=True, gc=False):
     """
 
     scopes: tuple[str, ...] = ()
+    by_key: tuple[tuple[str, tuple[str, ...]], ...] = ()
     description: str = ""
     always_apply: bool | None = None
     mode: str = ""
@@ -82,10 +88,11 @@ def read_front_matter(text: str) -> FrontMatter:
         kind = type(data).__name__
         return FrontMatter(problems=(("TS106", f"The front matter is a {kind}, not a mapping of keys to values."),))
     problems: list[tuple[str, str]] = []
-    scopes: list[str] = []
-    for key in _SCOPE_KEYS:
-        if key in data:
-            scopes.extend(_globs(key, data[key], problems))
+    by_key = tuple((key, tuple(_globs(key, data[key], problems))) for key in _SCOPE_KEYS if key in data)
+    for key in data:
+        meant = _MISSPELT.get(str(key).casefold().removesuffix("s"))
+        if meant is not None and key != meant:
+            problems.append(("TS107", f"{key} is no key that a host reads; it is written {meant}."))
     always = data.get("alwaysApply")
     if always is not None and not isinstance(always, bool):
         problems.append(("TS107", f"alwaysApply is {always!r}; it must be true or false."))
@@ -98,7 +105,8 @@ def read_front_matter(text: str) -> FrontMatter:
                 problems.append(("TS107", f"{key} is {data[key]!r}; it must be one of {', '.join(modes)}."))
     description = data.get("description")
     return FrontMatter(
-        scopes=tuple(dict.fromkeys(scopes)),
+        scopes=tuple(dict.fromkeys(glob for _, globs in by_key for glob in globs)),
+        by_key=by_key,
         description=description if isinstance(description, str) else "",
         always_apply=always,
         mode=mode,

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tipstaff.guidance.reading.documents import document_from_text
 from tipstaff.guidance.reading.imports import imports_of, may_import
+from tipstaff.guidance.reading.sources import read_repository
 
 
 def found(text: str) -> list[tuple[str, int, bool]]:
@@ -37,3 +40,17 @@ def test_imports_are_words_of_their_lines(text: str) -> None:
     for target, line, _ in found(text):
         assert may_import(text)
         assert f"@{target}" in lines[line - 1]
+
+
+def test_names_with_marks_and_blanks(tmp_path: Path) -> None:
+    names = ["style(v2).md", "a+b.md", "x[1].md", "my file.md", "it's.md", "r&d.md", "plain.md", "literal.md"]
+    (tmp_path / "docs").mkdir()
+    for name in names:
+        (tmp_path / "docs" / name).write_text(f"- Use {name}\n")
+    (tmp_path / "CLAUDE.md").write_text(
+        "- Read @docs/style(v2).md, @docs/a+b.md and @docs/x[1].md (see @docs/plain.md).\n"
+        "- @docs/my\\ file.md @docs/it's.md @docs/r&d.md \\@docs/literal.md\n"
+    )
+    repository = read_repository(tmp_path)
+    assert {one.path for one in repository.documents} == {"CLAUDE.md", *(f"docs/{name}" for name in names[:-1])}
+    assert repository.diagnostics == ()

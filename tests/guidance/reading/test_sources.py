@@ -356,3 +356,27 @@ def test_a_person_s_own_files_are_local_and_read_where_they_are_asked_for(tmp_pa
     bundle = compile_documents(repository.documents)
     assert [rule.text for rule in bundle.rules()] == ["Never log tokens", "Answer briefly"]
     assert [one.code for one in bundle.diagnostics] == ["TS402"]
+
+
+def test_front_matter_that_no_host_reads_is_said_and_makes_no_rule(tmp_path: Path) -> None:
+    heads = {
+        "comment": "<!-- generated -->\n---\npaths: web/**\n---\n",
+        "blank": "\n---\npaths: web/**\n---\n",
+        "open": "---\npaths: web/**\n# Go\n",
+        "key": "---\napplyTo: web/**\n---\n",
+        "misspelt": "---\npath: web/**\n---\n",
+    }
+    for name, head in heads.items():
+        text = f"{head}\n- Use React {name}\n"
+        repository = lay_out(tmp_path / name, {".claude/rules/a.md": text})
+        assert [one.code for one in repository.diagnostics] == ["TS107"], name
+        (rule,) = compile_documents(repository.documents).rules()
+        assert rule.text.endswith(f"Use React {name}")
+        assert rule.repo_scopes == (EVERYWHERE,)
+
+
+def test_an_agents_file_has_no_front_matter(tmp_path: Path) -> None:
+    repository = lay_out(tmp_path, {"AGENTS.md": "---\npaths: web/**\n---\n- Use React\n"})
+    assert [one.code for one in repository.diagnostics] == ["TS107"]
+    (rule,) = compile_documents(repository.documents).rules()
+    assert EVERYWHERE in rule.repo_scopes

@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 from itertools import combinations
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.guidance.made_rules import bundle_of, rule
+from tipstaff import ShardRetriever
 from tipstaff.globs import scopes_may_overlap
+from tipstaff.guidance.project import compile_repository
 from tipstaff.guidance.retrieval.search import ALL_RISKS, Hit, Question
 from tipstaff.guidance.retrieval.selection import Selection
 from tipstaff.guidance.retrieval.shard_profiles import Cards
@@ -244,3 +247,25 @@ def test_no_more_are_given_than_wanted_where_the_last_frees_those_before_it() ->
     kept, dropped, _ = choose(rules, 2)
     assert kept == ["R1", "R7"]
     assert dropped["R0"].kept == "R7"
+
+
+@pytest.mark.parametrize(
+    ("outer", "inner", "task"),
+    [
+        ("Use tabs for indentation", "Use 2 spaces for indentation", "change the indentation"),
+        ("Use npm to install packages", "Use pnpm to install packages", "install a package"),
+        ("Limit lines to 80 characters", "Limit lines to 120 characters", "shorten the lines"),
+        ("Use single quotes in strings", "Use double quotes in strings", "change the quotes of strings"),
+    ],
+)
+def test_a_nearer_choice_is_given_alone(tmp_path: Path, outer: str, inner: str, task: str) -> None:
+    (tmp_path / "web").mkdir()
+    (tmp_path / "AGENTS.md").write_text(f"# A\n\n- {outer}\n- Write tests for parsers\n")
+    (tmp_path / "web" / "AGENTS.md").write_text(f"# W\n\n- {inner}\n- Keep hooks small\n")
+    retriever = ShardRetriever(compile_repository(tmp_path))
+    inside = retriever.retrieve(task, repo_scope="web/a.ts")
+    texts = [one.shard.rule.text for one in inside.shards]
+    assert inner in texts
+    assert outer not in texts
+    assert [one.reason for one in inside.dropped] == ["web/AGENTS.md is nearer to web/a.ts"]
+    assert outer in [one.shard.rule.text for one in retriever.retrieve(task, repo_scope="api/a.ts").shards]

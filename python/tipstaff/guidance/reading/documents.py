@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
 from tipstaff.frontmatter import ALWAYS, FrontMatter, read_front_matter
-from tipstaff.guidance.reading.markdown import ParsedText, parse
+from tipstaff.guidance.reading.markdown import ParsedText, parse, split_front_matter
 from tipstaff.guidance.reading.rule_files import RuleFile, file_scopes, mode_of
 from tipstaff.model import EVERYWHERE, Diagnostic
+
+_MAX_HEAD: Final = 16 * 1024
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True):
@@ -114,12 +118,33 @@ def document_from_text(text: str, name: str, *, source: str = "root") -> Documen
     )
 
 
+_LATE: Final = re.compile(r"(?:\s|<!--.*?-->)+(?=---[ \t]*\n)", re.DOTALL)
+"""What may stand above front matter that then is none."""
+_UNCLOSED: Final = re.compile(r"---[ \t]*\n(?:[A-Za-z_][\w.-]*[ \t]*:[^\n]*\n)+(?!---)")
+
+
 def parsed_text(text: str) -> tuple[ParsedText, FrontMatter]:
-    """Read a text and its front matter; if that is not what it should be, its words are read as Markdown."""
+    """Read a text and its front matter; if that is not what it should be, its words are read as Markdown.
+
+    Of front matter that is not closed or does not begin the file nothing is read, and no rule is made.
+    """
     parsed = parse(text)
-    if parsed.front_matter is None:
+    if parsed.front_matter is not None:
+        matter = read_front_matter(parsed.front_matter)
+        if any(code == "TS106" for code, _ in matter.problems):
+            parsed = parse(text, front_matter=False)
+        return parsed, matter
+    head = _LATE.match(text, 0, _MAX_HEAD)
+    start = head.end() if head is not None else 0
+    late = split_front_matter(text[start : start + _MAX_HEAD])[1] if start else 0
+    if late:
+        problem = "The front matter does not begin the file, and no host reads it."
+    elif (unclosed := _UNCLOSED.match(text)) is not None:
+        late, problem = (
+            unclosed.end(),
+            "The front matter is not closed by a line of three hyphens, and no host reads it.",
+        )
+    else:
         return parsed, FrontMatter()
-    matter = read_front_matter(parsed.front_matter)
-    if any(code == "TS106" for code, _ in matter.problems):
-        parsed = parse(text, front_matter=False)
-    return parsed, matter
+    hidden = "".join(" " if char != "\n" else char for char in text[start : start + late])
+    return parse(text[:start] + hidden + text[start + late :]), FrontMatter(problems=(("TS107", problem),))

@@ -10,7 +10,11 @@ from typing import Final, NamedTuple
 from tipstaff.guidance.reading.constitution_headings import is_constitution_heading
 from tipstaff.guidance.reading.documents import Document
 
-_IMPORT: Final = re.compile(r"(?<![\w@/`])@(?P<path>(?:~|\.{1,2})?/?[\w.-][\w./\\-]*|~/[\w./-]+)")
+_IMPORT: Final = re.compile(
+    r"(?<![\w@/`\\])@(?P<path>(?:~|\.{1,2})?/?[\w.-](?:[\w./+&'-]|\\[^\n]|\([\w .-]*\)|\[[\w .-]*\])*|~/[\w./+-]+)"
+)
+"""A path; ``\\ `` is a blank in it, ``\\@`` begins none, brackets belong to it where they are closed."""
+_ESCAPED: Final = re.compile(r"\\([^\w\n])")
 _TICKS: Final = re.compile(r"`+")
 
 
@@ -61,7 +65,7 @@ def imports_of(document: Document) -> Iterator[Import]:
             constitution = sections[-1][1] if sections else document.in_constitution
             line += words.count("\n", counted, match.start())
             counted = match.start()
-            yield Import(match["path"].rstrip("."), line, constitution)
+            yield Import(_ESCAPED.sub(r"\1", match["path"].rstrip(".'")), line, constitution)
 
 
 def _without_code(words: str) -> str:

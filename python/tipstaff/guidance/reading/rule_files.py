@@ -121,6 +121,20 @@ FORMATS: Final = (
     Format(".goosehints", "goose", 19, "block.github.io/goose/docs/guides/using-goosehints"),
     Format("QWEN.md", "qwen", 20, "qwenlm.github.io/qwen-code-docs"),
     Format("CRUSH.md", "crush", 21, "github.com/charmbracelet/crush", root_only=True, scope=ROOT),
+    Format("CODEBUDDY.md", "codebuddy", 22, "www.codebuddy.ai/docs/cli/memory"),
+    Format("IFLOW.md", "iflow", 23, "platform.iflow.cn/cli/configuration/iflow"),
+    Format(".qoder/rules/**/*.md", "qoder", 24, "docs.qoder.com/user-guide/rules", scope=GLOBS),
+    Format(".gemini/styleguide.md", "gemini-review", 25, "developers.google.com/gemini-code-assist/docs"),
+    Format(".openhands/microagents/**/*.md", "openhands", 26, "docs.all-hands.dev/usage/prompting"),
+    Format(".openhands_instructions", "openhands", 26, "docs.all-hands.dev", root_only=True, scope=ROOT),
+    Format(".tabnine/guidelines/**/*.md", "tabnine", 27, "docs.tabnine.com/main/getting-started"),
+    Format(".idx/airules.md", "idx", 28, "firebase.google.com/docs/studio/set-up-gemini"),
+    Format(
+        ".continuerules", "continue", 10, "docs.continue.dev/customize/deep-dives/rules", root_only=True, scope=ROOT
+    ),
+    Format("best_practices.md", "qodo", 29, "qodo-merge-docs.qodo.ai/tools/improve", root_only=True, scope=ROOT),
+    Format(".cursor/BUGBOT.md", "bugbot", 30, "cursor.com/docs/bugbot"),
+    Format(".ruler/**/*.md", "ruler", 31, "github.com/intellectronica/ruler"),
     Format(".tipstaff/rules/**/*.md", "tipstaff", 19, "docs/rule-files.md", scope=GLOBS),
 )
 """Every kind of rule file that is read. The files of `USER` come after those of the repository."""
@@ -213,12 +227,33 @@ def enters(folder: str, name: str) -> bool:
     return name in HOST_FOLDERS or (not name.startswith(".") and name.lower() not in _SKIPPED)
 
 
+_KEYS: Final = {
+    "claude": ("paths",), "copilot": ("applyTo",), "cursor": ("globs",), "windsurf": ("globs",), "trae": ("globs",),
+    "kiro": ("fileMatchPattern",), "cline": ("paths",), "continue": ("globs",), "agents": ("globs",),
+}  # fmt: skip
+"""The keys by which a host reads scopes; of others each is taken."""
+
+
+def unread_keys(one: RuleFile, matter: FrontMatter) -> tuple[str, ...]:
+    """Return the keys that give scopes and that the host of a file does not read: its rules are always loaded."""
+    plain = _PLAIN.get(one.path.rpartition("/")[2])
+    if plain is not None and plain.host == one.host:
+        return tuple(key for key, globs in matter.by_key if globs)
+    read = _KEYS.get(one.host)
+    return tuple(key for key, globs in matter.by_key if globs and read is not None and key not in read)
+
+
+def _read_scopes(one: RuleFile, matter: FrontMatter) -> list[str]:
+    unread = unread_keys(one, matter)
+    return [glob for key, globs in matter.by_key if key not in unread for glob in globs]
+
+
 def file_scopes(one: RuleFile, matter: FrontMatter) -> tuple[str, ...]:
     """Return a file's scopes as globs relative to the root."""
     if matter.always_apply:
         globs: tuple[str, ...] = ()
     else:
-        globs = tuple(from_host(glob, one.host) for glob in matter.scopes)
+        globs = tuple(from_host(glob, one.host) for glob in _read_scopes(one, matter))
     if not globs:
         return (f"{one.folder}/**",) if one.folder else (EVERYWHERE,)
     if one.folder:
@@ -232,7 +267,7 @@ def mode_of(one: RuleFile, matter: FrontMatter) -> str:
         return matter.mode
     if matter.always_apply:
         return ALWAYS
-    if matter.scopes:
+    if _read_scopes(one, matter):
         return FILES
     if one.path.endswith(".instructions.md") or (matter.always_apply is False and not matter.description):
         return MANUAL

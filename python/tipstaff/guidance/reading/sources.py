@@ -29,6 +29,7 @@ from tipstaff.guidance.reading.rule_files import (
     classify,
     file_scopes,
     mode_of,
+    unread_keys,
     user_files,
 )
 from tipstaff.model import EVERYWHERE, Diagnostic, Severity
@@ -244,6 +245,8 @@ class _Reader:
             self._say("TS109", real, line=1)
         for code, message in matter.problems:
             self._say(code, real, message, line=1)
+        for key in unread_keys(one, matter):
+            self._say("TS107", real, f"The host of the file does not read {key}: its rules are always loaded.", line=1)
         document = Document(
             path=real,
             text=text,

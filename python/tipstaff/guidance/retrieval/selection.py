@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from tipstaff.globs import leading_folder, matches_any
+from tipstaff.guidance.compiling.choices import conflicting_choices
 from tipstaff.guidance.compiling.compiler import in_force
 from tipstaff.guidance.retrieval.search import Hit, Question
 from tipstaff.guidance.retrieval.shard_profiles import Card, Cards
@@ -42,6 +43,31 @@ class Selection:
         self._inside = within if within is None or _MAGIC.isdisjoint(within) else leading_folder(within)
 
     def choose(self, hits: Sequence[Hit]) -> tuple[list[Hit], list[Card], tuple[DroppedShard, ...], bool]:
+        """Take shards in the order of their scores until there are enough, as `_choose`, without outer choices.
+
+        Of two rules that choose differently ("tabs", and in ``web/`` "2 spaces") the nearer one alone is given.
+        """
+        found = self._choose(hits)
+        if not self._inside or len({card.rule.depth for card in found[1]}) < 2:
+            return found
+        outer = self._outer_choices([card.rule for card in found[1]])
+        if not outer:
+            return found
+        rows = {hit.row for hit, card in zip(found[0], found[1], strict=True) if card.rule.id in outer}
+        taken, cards, dropped, exhausted = self._choose([hit for hit in hits if hit.row not in rows])
+        return taken, cards, (*dropped, *outer.values()), exhausted
+
+    def _outer_choices(self, rules: list[GuidanceRule]) -> dict[str, DroppedShard]:
+        """Return the rules whose choice a nearer one of some rules makes differently, by id."""
+        found: dict[str, DroppedShard] = {}
+        for left, right in conflicting_choices(rules):
+            far, near = sorted((rules[left], rules[right]), key=lambda rule: rule.depth)
+            if far.depth < near.depth and self._covers(near):
+                reason = f"{near.path} is nearer to {self._within}"
+                found[far.id] = DroppedShard(id=far.id, kept=near.id, reason=reason)
+        return found
+
+    def _choose(self, hits: Sequence[Hit]) -> tuple[list[Hit], list[Card], tuple[DroppedShard, ...], bool]:
         """Take shards in the order of their scores until there are enough.
 
         Returns
