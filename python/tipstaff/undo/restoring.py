@@ -144,7 +144,7 @@ class _Restoration:
         for above, about in _not_there_above(entry.path):
             if about is None:
                 continue
-            if stat.S_ISLNK(about.st_mode) and above not in self._folders:
+            if above == self._manifest.root or not is_below(above, self._manifest.root):
                 raise OSError(errno.ELOOP, _LINK)
             self._in_the_way[above] = "delete"
         if entry.kind == "folder":
