@@ -10,6 +10,7 @@ import sys
 from array import array
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Final
 
 from tipstaff.gates.image.triggers import glob_letters, glob_pairs
@@ -62,14 +63,12 @@ class ImageSections:
 
     def extend(self, section: str, records: Iterable[Values]) -> tuple[int, int]:
         """Put records at a section's end; returns the first one's index and how many they are."""
-        first, width = self.size(section), WIDTHS[section]
-        numbers: list[int] = []
-        for record in records:
-            if len(record) != width:  # pragma: no cover - the compiler itself would be wrong
-                raise PackError(f"a record of {section} has {width} numbers, not {len(record)}")
-            numbers += record
-        self._numbers[section].fromlist(numbers)
-        return first, self.size(section) - first
+        numbers, width, given = self._numbers[section], WIDTHS[section], list(records)
+        first = len(numbers) // width
+        if any(len(record) != width for record in given):  # pragma: no cover - the compiler itself would be wrong
+            raise PackError(f"a record of {section} has not {width} numbers")
+        numbers.fromlist(list(chain.from_iterable(given)))
+        return first, len(given)
 
     def shared(self, section: str, records: Sequence[Values]) -> tuple[int, int]:
         """Put records in, or find the same ones there."""

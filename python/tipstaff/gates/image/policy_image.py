@@ -7,6 +7,7 @@ operand, and by what must be there for a rule to hold (`tipstaff.gates.image.tri
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from tipstaff.gates.image.layout import NOTHING, ImageSections, Values, hash_name, hashed
 from tipstaff.gates.image.options import OPTION_BITS, OptionNames
@@ -50,13 +51,18 @@ def compile_image(
     return _Compiler(policy).compile(config, allowlist, secrets)
 
 
+_NEVER: Final = Trigger()
+
+
 class _Compiler:
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
         self._image = ImageSections()
         self._triggers: dict[tuple[int, str | None], Trigger | None] = {}
+        # Equal ones are one object, so that they are told apart by identity.
+        self._known: dict[Trigger | None, Trigger | None] = {_NEVER: _NEVER}
         self._words: dict[int, set[str]] = {}
-        self._guards: dict[tuple[OptionNames | None, tuple[Trigger | None, ...]], int] = {}
+        self._guards: dict[tuple[OptionNames | None, tuple[int, ...]], int] = {}
 
     def compile(self, config: Sequence[int], allowlist: Iterable[str], secrets: bytes) -> bytes:
         order = sorted(self._policy.rules.values(), key=lambda rule: rule.id)
@@ -152,15 +158,16 @@ class _Compiler:
         tuple
             The first rule's index, how many they are, and the guard before those that need something.
         """
-        triggered = [(instance, self._trigger(rule, word)) for rule, instance in instances]
-        triggered = [
-            (instance, trigger) for instance, trigger in triggered if trigger != Trigger()
-        ]  # the others cannot hold
-        records = [(instance,) for instance, _ in triggered]
-        triggers = tuple(trigger for _, trigger in triggered)
+        records: list[Values] = []
+        triggers: list[Trigger | None] = []
+        for rule, instance in instances:
+            trigger = self._trigger(rule, word)
+            if trigger is not _NEVER:  # the others cannot hold
+                records.append((instance,))
+                triggers.append(trigger)
         # Options have their numbers by program; a guard without any is the same for all of them.
         asked = any(trigger is not None and (trigger.present or trigger.valued) for trigger in triggers)
-        key = options if asked else None, triggers
+        key = options if asked else None, tuple(map(id, triggers))
         if key not in self._guards:
             self._guards[key] = self._guard(triggers, options)
         return *self._image.shared("candidates", records), self._guards[key]
@@ -170,7 +177,8 @@ class _Compiler:
         words = self._words_of(rule)
         key = id(rule), word if word in words else None
         if key not in self._triggers:
-            self._triggers[key] = trigger_of(rule, key[1])
+            trigger = trigger_of(rule, key[1])
+            self._triggers[key] = self._known.setdefault(trigger, trigger)
         return self._triggers[key]
 
     def _words_of(self, rule: PackRule) -> set[str]:
