@@ -10,7 +10,7 @@ from tipstaff.context.prompt.assembly import AssembledPrompt, ContextAssemblyPla
 from tipstaff.context.prompt.boosts import boost_priority
 from tipstaff.context.prompt.budget import SystemPromptBudget
 from tipstaff.context.prompt.focus import RequestFocus
-from tipstaff.context.prompt.sections import CONSTITUTION_KEY, TASK_RULES_KEY
+from tipstaff.context.prompt.sections import CONSTITUTION_KEY, TASK_FOCUS_KEY, TASK_RULES_KEY
 from tipstaff.context.sources.git_state import GitState
 from tipstaff.context.sources.memory_tiers import MemoryTier, MemoryTiers
 from tipstaff.context.sources.project_rules import GivenRule, ProjectRules, rules_text
@@ -214,7 +214,7 @@ class PromptPlanner:
             (TASK_RULES_KEY, rules_section, RULES_PRIORITY),
             ("candidates", _apart(shown.text) if shown is not None else "", CANDIDATES_PRIORITY),
             *((key, _apart(text), EXTRA_PRIORITY) for key, text in extra.items()),
-            ("task-focus", _task_focus(focus), TASK_FOCUS_PRIORITY),
+            (TASK_FOCUS_KEY, _task_focus(focus), TASK_FOCUS_PRIORITY),
         ]
         contents: dict[str, str] = {}
         for key, content, priority in sections:
@@ -269,6 +269,6 @@ def _task_focus(focus: RequestFocus) -> str:
 
 
 def _evidence(key: str, focus: RequestFocus, rules: Sequence[GivenRule]) -> tuple[str, ...]:
-    if key == "task-focus":
+    if key == TASK_FOCUS_KEY:
         return tuple(f"plan={signal}" for signal in focus.plan_signals) or ("query",)
     return tuple(f"{one.id}: {one.reason}" for one in rules) if key == TASK_RULES_KEY else ()

@@ -111,3 +111,46 @@ def test_where_room_is_short_plain_demands_outlive_sentences_with_a_word_of_many
     assert short.files == ("a.py", "b.py")
     assert 2 < len(short.constraints) < 40
     assert short.constraints[-1] == wishes[-1]
+
+
+def _ran(number: int, name: str, value: dict[str, Any], output: str) -> list[dict[str, Any]]:
+    call = {"type": "tool_use", "id": f"t{number}", "name": name, "input": value}
+    result = {"type": "tool_result", "tool_use_id": f"t{number}", "content": output}
+    return [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
+
+
+WAITING: list[tuple[list[dict[str, Any]], tuple[str, ...]]] = [
+    (_ran(1, "exec", {"cmd": "make wait-for-it"}, "Process running with session ID 6"), ("still running as 6",)),
+    (_ran(1, "Bash", {"command": "npm run dev"}, "Command running in background with ID: b_1"), ("running as b_1",)),
+    (_ran(1, "bash", {"command": "npm run dev"}, "<command with shellId: 3 is still running after 30 s"), ("as 3",)),
+    (
+        _ran(1, "exec", {"cmd": "make wait-for-it"}, "Process running with session ID 6")
+        + _ran(2, "write_stdin", {"session_id": 6}, "Process exited with code 0"),
+        (),
+    ),
+    ([{"role": "assistant", "content": "The agent is spawned as `results-layout` from main."}], ("`results-layout`",)),
+    ([{"role": "assistant", "content": "A TODO comment says that aliases matter."}], ()),
+]
+
+
+def test_what_runs_on_is_waited_for_until_it_is_over() -> None:
+    for messages, expected in WAITING:
+        step: Facts | None = None
+        for end in range(0, len(messages), 2):  # read piece by piece, as a session does
+            step = extract_facts(messages[end : end + 2], step)
+        for found in (extract_facts(messages).waiting, (step or Facts()).waiting):
+            assert len(found) == len(expected), messages
+            assert all(part in one for part, one in zip(expected, found, strict=True)), found
+
+
+def test_what_the_agent_does_is_said_at_its_end_and_belongs_to_the_task() -> None:
+    long = "Analysis of the old gradient. " * 20 + "Now I write the parser."
+    call = {"type": "tool_use", "id": "t", "name": "Read", "input": {"file_path": "a.py"}}
+    asked = {"role": "user", "content": "Mend the parser."}
+    doing = extract_facts([asked, {"role": "assistant", "content": [{"type": "text", "text": long}, call]}])
+    assert doing.doing.endswith("Now I write the parser. [Read a.py]")
+    assert "now working on" in doing.state()
+    said = extract_facts([asked, {"role": "assistant", "content": long}])
+    assert "last said" in said.state()
+    assert read_facts(said.state()) == Facts(task=said.task, doing=said.doing)
+    assert extract_facts([{"role": "user", "content": "Now the printer, please."}], said).doing == ""

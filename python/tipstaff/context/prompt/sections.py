@@ -15,10 +15,11 @@ MEMORY_PREFIX: Final = "memory:"
 RULES_PREFIX: Final = "rules:"
 CONSTITUTION_KEY: Final = "rules:constitution"
 TASK_RULES_KEY: Final = "rules:task"
+TASK_FOCUS_KEY: Final = "task-focus"
 
 _KNOWN: Final = {
     "base": ("always-on", "the agent's base instructions"),
-    "task-focus": ("task-local", "what the request is about"),
+    TASK_FOCUS_KEY: ("task-local", "what the request is about"),
     "rules": ("task-local", "rules for the task and its files"),
     "tool-guidance": ("always-on", "how the registered tools are used"),
     "environment": ("always-on", "where the agent runs"),

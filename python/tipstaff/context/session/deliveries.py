@@ -10,9 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from tipstaff.context.planning import as_context
-from tipstaff.context.prompt.sections import MEMORY_PREFIX, TASK_RULES_KEY, SectionReport
+from tipstaff.context.prompt.sections import MEMORY_PREFIX, TASK_FOCUS_KEY, TASK_RULES_KEY, SectionReport
 from tipstaff.context.sources.project_rules import GivenRule
 
+STATE_KEY: Final = "state"
 _SMALL_CHARS: Final = 2_000
 
 
@@ -77,8 +78,11 @@ class Deliveries:
             if key != TASK_RULES_KEY:
                 if not turn_begins or known == text:
                     continue
-                # The agent writes these memories itself: it need not read them again each time it has.
-                if known is not None and key.startswith(MEMORY_PREFIX) and len(text) > _SMALL_CHARS:
+                # The agent writes these memories itself: it need not read them again each time it has. What a request
+                # is about is read from messages that the conversation holds.
+                if known is not None and (
+                    key == TASK_FOCUS_KEY or (key.startswith(MEMORY_PREFIX) and len(text) > _SMALL_CHARS)
+                ):
                     continue
                 self._known[key] = text
             found.append(section)

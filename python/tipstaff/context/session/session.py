@@ -16,7 +16,7 @@ from tipstaff.context.session.apis.sdk import field_of, plain
 from tipstaff.context.session.apis.select import wire_of
 from tipstaff.context.session.apis.wire import Api
 from tipstaff.context.session.course import CallReport, SessionCourse
-from tipstaff.context.session.deliveries import delivered
+from tipstaff.context.session.deliveries import STATE_KEY, delivered
 from tipstaff.context.session.fitting import WindowFitter, window_in
 from tipstaff.context.session.meter import Meter
 from tipstaff.context.session.recall import RecallStore
@@ -482,14 +482,16 @@ class ContextSession:
 
     # -- context ----------------------------------------------------------------------------------------------------
 
-    def _plan_and_deliver(self, query: str | None, sections: Mapping[str, str], *, turn_begins: bool) -> None:
+    def _plan_and_deliver(
+        self, query: str | None, sections: Mapping[str, str], *, turn_begins: bool, with_state: bool = True
+    ) -> None:
         state, deliveries = self._state, self._state.deliveries
         asked = query if query is not None else state.last_words()
         focus = RequestFocus.extract(asked, state.log[-_HISTORY:], project_root=str(self._root))
         rules, withdrawn = self._due_rules(asked, focus, turn_begins=turn_begins)
         base = "\n\n".join(part for part in (self._base, state.callers_system) if part.strip())
         now = state.news() if turn_begins else ""
-        extra = {**sections, "state": now} if now else sections
+        extra = {**sections, STATE_KEY: now} if now else sections
         planned = self._planner.plan(
             asked, focus, base=base, rules=rules, withdrawn=withdrawn, extra=extra, with_git=turn_begins
         )
@@ -500,7 +502,8 @@ class ContextSession:
         self.problems += tuple(one for one in planned.problems if one not in self.problems)
         text = ""
         if state.view.takes_context():
-            text = delivered(deliveries.due(planned.prompt.sections, planned.contents, turn_begins=turn_begins))
+            due = deliveries.due(planned.prompt.sections, planned.contents, turn_begins=turn_begins)
+            text = delivered(section for section in due if with_state or section.key != STATE_KEY)
             deliveries.take_rules(rules, withdrawn)
             if text:
                 state.view.add_context(text)
@@ -552,7 +555,8 @@ class ContextSession:
         if result.phase == "none":
             return
         self._state.start_again(result, origins)
-        self._plan_and_deliver(query, sections, turn_begins=True)
+        # What is so now stands in the summary already.
+        self._plan_and_deliver(query, sections, turn_begins=True, with_state=result.phase != "summarized")
 
     # -- memory -----------------------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from tipstaff.context.conversation.calls import files_of
-from tipstaff.context.conversation.messages import CALLS, blocks_of, starts_turn, words_of
+from tipstaff.context.conversation.messages import CALLS, blocks_of, said_in, starts_turn, words_of
 from tipstaff.context.session.apis.wire import Wire, delivery_of
 from tipstaff.context.session.deliveries import Deliveries
 from tipstaff.context.session.intake import Intake
@@ -18,9 +18,12 @@ from tipstaff.context.session.reports import Sent
 from tipstaff.context.session.saved import SavedSession
 from tipstaff.context.session.view import View
 from tipstaff.context.shortening.compaction import CompactionResult
-from tipstaff.context.shortening.facts import Facts, extract_facts
+from tipstaff.context.shortening.facts import Facts, extract_facts, withdraws
 
+STATE_TITLE: Final = "# What is so now"
 _FEW_WORDS: Final = 8
+_STATE_SHARE: Final = 0.2
+"""The state may take so much of what has come since it was given last."""
 
 
 class SessionState:
@@ -134,7 +137,7 @@ class SessionState:
         self.log += update.messages
         for offset, message in enumerate(update.messages):
             self.view.append(message, start + offset)
-        return any(starts_turn(message) for message in update.messages)
+        return any(starts_turn(message) or said_in(message) for message in update.messages)
 
     def take_tools(self, given: Sequence[Any], n_calls: int) -> None:
         """Take the caller's tools, after so many calls; others than before break the cached prefix."""
@@ -208,11 +211,21 @@ class SessionState:
         return tuple(found)
 
     def news(self) -> str:
-        """Return what is so now where the conversation begins with what was so earlier; else nothing."""
+        """Return what is so now where the conversation begins with what was so earlier; else nothing.
+
+        Nothing too where the user's last message says itself what the task is, and little has come since the state was
+        given last: what stands in a message is paid for in every later request.
+        """
         if not self.compacted:
             return ""
-        facts = self.facts()
-        return f"# What is so now\n\n{facts.replace(skills=()).state()}"
+        facts = self.facts().replace(skills=())
+        said = " ".join(said_in(self.log[-1]).split())
+        if withdraws(said) or not said or facts.task.removesuffix("...") not in said:
+            return _state_text(facts)
+        text = _state_text(facts)
+        given = (any(STATE_TITLE in str(b.get("text")) for b in blocks_of(one)) for one in self.view.messages[::-1])
+        since = next((at for at, found in enumerate(given) if found), len(self.view))
+        return text if self._meter.count(text) <= _STATE_SHARE * sum(self.view.costs[len(self.view) - since :]) else ""
 
     def task_words(self, asked: str) -> str:
         """Return by what the rules for a task are found: what the user asks, and what before where that says little."""
@@ -252,6 +265,10 @@ class SessionState:
         self.view.changed_from = len(self.view)
         self.broken_by, self.saved = "", 0
         return sent
+
+
+def _state_text(facts: Facts) -> str:
+    return f"{STATE_TITLE}\n\n{facts.state()}"
 
 
 def _said(message: dict[str, Any]) -> str:

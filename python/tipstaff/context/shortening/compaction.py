@@ -3,8 +3,8 @@
 Phase 0 collects what was done, phase 1 prunes as for a request, phase 2 replaces what is old with a summary.
 What follows a compaction begins with
 
-- a message of the user's that says so, with the pinned texts, what is so now (the current task, what the agent was
-  doing, what has not finished) and what the user said so far, word for word;
+- a message of the user's that says so, with the pinned texts, what the user said so far, word for word, and what is so
+  now (the current task, what the agent was doing, what has not finished);
 - one of the assistant's that begins with ``[COMPACTED]``: earlier summaries as they are, the new one, and the facts;
 - the last turns as they were.
 
@@ -249,11 +249,10 @@ def _summarized(
     texts = tuple(pinned) or preamble.pinned
     target = min(work.config.prune_target_tokens + work.apart, work.original - 1)
     last_cut = _last_cut(pruned, preamble)
-    state_alone = Facts(task=facts.task, doing=facts.doing, waiting=facts.waiting, skills=facts.skills)
     left = [0] * (len(pruned) + 1)  # tokens from each message on
     for index in range(len(pruned) - 1, -1, -1):
         left[index] = left[index + 1] + work.cost(pruned[index])
-    front = work.tokens(opening(texts, (), (), "", state_alone))
+    front = work.tokens(opening(texts, (), (), "", facts.latest(0)))
     turning = estimate_message(go_on(), count=count)
     requester = _SummaryRequester(summarizer, count)
     for cut in _cuts(work, pruned, preamble):
@@ -283,7 +282,7 @@ def _summarized(
             continue
         user_texts, whole = user_texts_within(user_texts, int(room * _USER_SHARE), count)
         room -= sum(map(count, user_texts)) + 8 * (len(user_texts) + 1)
-        shown = facts.without("\n".join(user_texts)).within(max(0, room - LEAST_SUMMARY), count)
+        shown = facts.without("\n".join(user_texts)).within(max(0, room - LEAST_SUMMARY - brought), count)
         room -= count(shown.render())
         hosts = host_texts_within(
             hosts, max(int(max(0, room) * _HOST_SHARE), min(brought, room - LEAST_SUMMARY)), count

@@ -28,6 +28,9 @@ MAX_SENTENCE_CHARS: Final = 400
 TASK_CHARS: Final = 240
 _DOING_CHARS: Final = 300
 _MOST_WAITING: Final = 6
+_MOST_TASKS: Final = 20
+_STATUS_CHARS: Final = 400
+_NO_REPORT: Final = ": the agent has not reported yet"
 _MAX_SEARCHED_CHARS: Final = 8_000
 """Of a longer sentence its telling clause is taken; what is longer still is a file or a log that was pasted."""
 
@@ -35,7 +38,6 @@ _OPEN: Final = "<facts>"
 _CLOSE: Final = "</facts>"
 _LABELS: Final = {
     "constraints": "the user demands",
-    "tasks": "open task",
     "failures": "failed",
     "files": "changed file",
     "decisions": "decided",
@@ -49,10 +51,14 @@ _STATE: Final = {
     "task": "current task",
     "doing": "now working on",
     "touched": "changed for it",
+    "tasks": "open task",
     "waiting": "not finished yet",
     "skills": "loaded skill",
 }
-"""What is so now: it stands first in a compacted conversation, in this order."""
+"""What is so now: it stands under one title in a compacted conversation, in this order."""
+
+_LAST_SAID: Final = "last said"
+"""What the agent was doing, where no call followed."""
 
 _SPACE = re.compile(r"\s+")
 _CLAUSE: Final = re.compile(r"\A|[,;:] |[\u060c\u061b\u3001\uff0c\uff1b\uff1a]")
@@ -109,7 +115,7 @@ _ASSENT_WORDS: Final = 8
 _RUNNING: Final = re.compile(
     r"\b(?:still running|is running|are running|in flight|in the background|keeps? running|waiting (?:for|on)|"
     r"still (?:working|open|pending|to do)|not (?:yet|been) \w+ed\b|remains? (?:open|to)|blocked (?:on|by)|"
-    r"left to do|next step|todo|unfinished|not finished)\b",
+    r"left to do|next step|unfinished|not finished|(?:spawned|launched|dispatched|delegated) (?:as|to|in|with))\b",
     re.IGNORECASE,
 )
 _OVER: Final = re.compile(
@@ -117,6 +123,11 @@ _OVER: Final = re.compile(
     re.IGNORECASE,
 )
 _NAME: Final = re.compile(r"`([\w./#-]{4,60})`|\b([\w.-]{3,40}) (?:worker|agent|job|process|branch|build)\b")
+_RUNS_ON: Final = re.compile(
+    r"\b(?:running|started)\b[^\n]{0,30}?\b(?:shell)?id:? ?([\w-]+)|shellid:? ?([\w-]+) is still running", re.IGNORECASE
+)
+_JOB_KEYS: Final = ("session_id", "sessionId", "shellId", "shell_id", "bash_id", "task_id")
+_JOB: Final = re.compile(r": still running as ([\w-]+)\Z")
 _SPAWNERS: Final = frozenset("agent task spawnagent dispatchagent subagent runsubagent newtask delegate".split())
 _BACKGROUND: Final = re.compile(r"in the background|async(?:hronously)? |agent ?id\b|launched|spawned", re.IGNORECASE)
 _GO_ON: Final = re.compile(r"\b(?:continue|go on|proceed|resume|keep going)\W*\Z", re.IGNORECASE)
@@ -267,7 +278,9 @@ class Facts(Record, frozen=True):
         lines: list[str] = []
         for name, label in _STATE.items():
             value: object = getattr(self, name)
-            lines += [_line(label, one) for one in ((value,) if isinstance(value, str) else cast("Any", value)) if one]
+            label = _LAST_SAID if name == "doing" and not self.doing.endswith("]") else label  # noqa: PLW2901
+            values = (value,) if isinstance(value, str) else cast("tuple[str, ...]", value)
+            lines += [_line(label, one) for one in values[:_MOST_TASKS] if one]
         return "\n".join(lines)
 
 
@@ -277,7 +290,7 @@ def _line(label: str, value: str) -> str:
 
 def read_facts(text: str) -> Facts:
     """Return the facts that `Facts.render` and `Facts.state` wrote into a text; other lines are passed over."""
-    labels = {label: name for name, label in (*_LABELS.items(), *_STATE.items())}
+    labels = {label: name for name, label in (*_LABELS.items(), *_STATE.items(), ("doing", _LAST_SAID))}
     kinds: dict[str, list[str]] = {}
     for line in text.split("\n"):
         label, found, value = line.removeprefix("- ").partition(": ")
@@ -306,6 +319,11 @@ def in_force(sentences: Iterable[str]) -> tuple[str, ...]:
                 del kept[earlier]
         kept[sentence] = about, named
     return tuple(kept)
+
+
+def withdraws(said: str) -> bool:
+    """Return whether the user takes back what they said before."""
+    return _WITHDRAWN.search(said) is not None
 
 
 def extract_facts(messages: Sequence[Message], before: Facts | None = None) -> Facts:
@@ -380,11 +398,11 @@ class _Extraction:
         if words <= _GO_ON_WORDS and _GO_ON.search(said) is not None and self._task:
             return
         demands = sentences(said, _DEMAND)
-        if _WITHDRAWN.search(said) is not None:
+        if withdraws(said):
             self._demands = [one for one in self._demands if one not in self._last_demands]
         elif _ASSENT.match(said) is not None and words <= _ASSENT_WORDS and self._text:
             said = f"{said} (asked or proposed before: {self._text})"
-        self._task, self._touched = _cut(said, TASK_CHARS), []
+        self._task, self._touched, self._text, self._called = _cut(said, TASK_CHARS), [], "", ""
         self._demands += demands
         self._wishes += [one for one in sentences(said, _WISH) if one not in demands]
         self._last_demands = demands
@@ -417,7 +435,7 @@ class _Extraction:
         if text:
             self._decisions += sentences(text, _DECISION)
             self._open_in(text)
-            self._text = shortened(_SPACE.sub(" ", text), _DOING_CHARS)
+            self._text = _last_sentences(text, _DOING_CHARS)
         called = ""
         for block in blocks_of(message):
             if block.get("type") in CALLS:
@@ -437,6 +455,10 @@ class _Extraction:
         name, values = str(block.get("name") or ""), input_of(block)
         if self._lists.call(block):
             return ""
+        job = next((str(values[key]) for key in _JOB_KEYS if key in values), "")
+        running = _RUNS_ON.search(output, 0, _STATUS_CHARS)
+        if job and running is None:
+            self._waiting.pop(job, None)
         if runs_commands(block):
             ran = _cut(command_of(block), MAX_COMMAND_CHARS)
             if ran:
@@ -446,13 +468,14 @@ class _Extraction:
                 tried := ran or _cut(str(values.get("command") or values.get("cmd") or ""), MAX_COMMAND_CHARS)
             ):
                 self._failures.append(f"{tried}: {_cut(cause_of(output), 2 * MAX_ERROR_CHARS)}")
-            if input_of(block).get("run_in_background") is True and ran:
-                self._waiting[ran] = f"{ran}: runs in the background"
+            if running is not None and ran:
+                job = running.group(1) or running.group(2)
+                self._waiting[job] = f"{ran}: still running as {job}"
             return ran
         if plain_name(name) in _SPAWNERS:
             what = _cut(str(values.get("description") or values.get("name") or values.get("prompt") or name), 80)
-            if values.get("run_in_background") is True or _BACKGROUND.search(output[:400]) is not None:
-                self._waiting[what] = f"{what}: the agent has not reported yet"
+            if values.get("run_in_background") is True or _BACKGROUND.search(output, 0, _STATUS_CHARS) is not None:
+                self._waiting[what] = what + _NO_REPORT
         if not failed:
             changed = changed_files(block)
             self._files += changed
@@ -490,9 +513,10 @@ def _read_doing(doing: str) -> tuple[str, str]:
 
 def _name_in(waiting: str) -> str:
     """Return by which name something was entered as unfinished."""
-    for ending in (": the agent has not reported yet", ": runs in the background"):
-        if waiting.endswith(ending):
-            return waiting.removesuffix(ending)
+    if (job := _JOB.search(waiting)) is not None:
+        return job.group(1)
+    if waiting.endswith(_NO_REPORT):
+        return waiting.removesuffix(_NO_REPORT)
     return next((one or other for one, other in _NAME.findall(waiting)), f"\0{waiting}")
 
 
@@ -511,6 +535,17 @@ def sentences(text: str, *patterns: re.Pattern[str]) -> list[str]:
         elif MAX_SENTENCE_CHARS < len(plain) <= _MAX_SEARCHED_CHARS and (match := patterns[0].search(plain)):
             found[_around(plain, match.start())] = None
     return list(found)
+
+
+def _last_sentences(text: str, most: int) -> str:
+    """Return the end of a text, where it says what is next, from the beginning of a sentence."""
+    kept = ""
+    for sentence in reversed(_SENTENCE.split(text)):
+        longer = f"{_SPACE.sub(' ', sentence).strip()} {kept}".strip()
+        if len(longer) > most:
+            return kept or shortened(longer, most)
+        kept = longer
+    return kept
 
 
 def _around(sentence: str, at: int) -> str:

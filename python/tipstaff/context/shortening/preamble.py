@@ -23,10 +23,10 @@ from tipstaff.context.tokens.counting import TextCounter
 
 COMPACTED: Final = "[COMPACTED]"
 CONTINUATION: Final = (
-    "This session is continued from a previous conversation that ran out of context. What is so now comes first, then "
-    "what the user said, word for word, the oldest first: a later message replaces an earlier one about the same "
-    "thing. A summary of what was done follows. Continue from where it stopped; do not start over and do not ask again "
-    "what has been answered."
+    "This session is continued from a previous conversation that ran out of context. First comes what the user said, "
+    "word for word, the oldest first: a later message replaces an earlier one about the same thing. Then, under "
+    "<state>, what was so at its end, and a summary of what was done. Continue from where it stopped; do not start "
+    "over and do not ask again what has been answered."
 )
 GO_ON: Final = "Go on from here."
 _SUMMARY_MARK: Final = "\n\n--- before that ---\n\n"
@@ -85,11 +85,12 @@ def opening(
     state = facts.state()
     first: list[dict[str, Any]] = [{"type": "text", "text": CONTINUATION}]
     first += [pinned_block(text) for text in pinned]
-    first += [{"type": "text", "text": f"<state>\n{state}\n</state>"}] if state else []
     first += [{"type": "text", "text": f"<user-message>\n{text}\n</user-message>"} for text in user_texts]
     first += [
         {"type": "text", "text": f'<host-message kind="{kind}">\n{text}\n</host-message>'} for kind, text in host_texts
     ]
+    # What is the same after the next compaction comes first, for the provider's cache.
+    first += [{"type": "text", "text": f"<state>\n{state}\n</state>"}] if state else []
     body = [COMPACTED, summaries, facts.render()]
     return (
         {"role": "user", "content": first},
@@ -119,17 +120,19 @@ def host_texts_in(messages: Sequence[Message]) -> tuple[tuple[str, str], ...]:
 
 
 def host_texts_within(texts: Sequence[tuple[str, str]], tokens: int, count: TextCounter) -> tuple[tuple[str, str], ...]:
-    """Return the newest of some texts of hosts that so many tokens allow, each once; reports last."""
-    kept: list[int] = []
-    seen: set[str] = set()
+    """Return the newest of some texts of hosts that so many tokens allow, each once; reports last, plans cut to fit."""
+    kept: dict[int, tuple[str, str]] = {}
     order = sorted(range(len(texts)), key=lambda at: (texts[at][0] == REPORT, -at))
     for at in order:
-        cost = count(texts[at][1]) + _FRAME_TOKENS
-        if cost <= tokens and texts[at][1] not in seen and len(kept) < _MOST_HOST_TEXTS:
+        kind, text = texts[at]
+        cost = count(text) + _FRAME_TOKENS
+        if kind == PLAN and LEAST_SUMMARY < tokens < cost:
+            text = shortened(text, int(len(text) * tokens / cost * 0.9))
+            cost = count(text) + _FRAME_TOKENS
+        if cost <= tokens and (kind, text) not in kept.values() and len(kept) < _MOST_HOST_TEXTS:
             tokens -= cost
-            seen.add(texts[at][1])
-            kept.append(at)
-    return tuple(texts[at] for at in sorted(kept))
+            kept[at] = kind, text
+    return tuple(kept[at] for at in sorted(kept))
 
 
 def user_texts_within(user_texts: Sequence[str], tokens: int, count: TextCounter) -> tuple[tuple[str, ...], bool]:
