@@ -56,6 +56,9 @@ The default test timeout is 5s
 `release.sh` - publishes the packages
 Prefer small functions
 Define the scene for each request
+Never use them.
+Use design tokens for colors
+Skip jargon
 """
 
 

@@ -69,3 +69,9 @@ def test_modes_of_hosts(matter: str, mode: str) -> None:
 
 def test_an_unknown_mode_is_said() -> None:
     assert [code for code, _ in read_front_matter("inclusion: filematch").problems] == ["TS107"]
+
+
+def test_a_sentence_about_the_commands_below_it_has_them() -> None:
+    text = "Always run these commands before committing.\n\n```bash\nuv sync\nuv run pytest\n```\n"
+    (rule,) = compile_guidance(text).rules()
+    assert rule.text == "Always run these commands before committing. `uv sync` `uv run pytest`"

@@ -121,6 +121,12 @@ _TELLS: Final = re.compile(
     r"[\W_]*(?:目的|目标|목적|purpose|goal|why|reason|note that)[*_]*\s*[:：]|\W*in (?:particular|general)\b",
     re.IGNORECASE,
 )
+_POINTS_BACK: Final = re.compile(
+    r"[^.]{0,40}\b(?:them|it|this|that|these|those)\W*$|[^.:`]{3,60}\b(?:these|those|such) \w+|"
+    r"\W*(?:use|do) (?:this|it)\b",
+    re.IGNORECASE,
+)
+"""What has its object in another sentence."""
 _STATES: Final = re.compile(r"\b(?:is|are|has|was|were|ist|sind|es|est|è|é)\b", re.IGNORECASE)
 _ENTRY: Final = re.compile(r"[\W_]*`[^`]+`[*_]*\s*[—–-]\s")
 """Code, and what it is."""
@@ -247,6 +253,8 @@ def stakes(rule: GuidanceRule) -> Stakes:
         note(-0.4, "one of a list")
     if _ENTRY.match(own) and not is_imperative(own):
         note(-1.0, "it says what something is")
+    if not labels and _POINTS_BACK.match(own):
+        note(-1.5, "its object is elsewhere")
     if _AGAIN.match(own) or _TELLS.match(own):
         note(-2.0, "it says again or why")
     if len(rule.text) > _LONG:

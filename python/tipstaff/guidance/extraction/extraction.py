@@ -59,6 +59,10 @@ from tipstaff.guidance.reading.elements import Element
 from tipstaff.guidance.reading.markdown import Block, ParsedText
 from tipstaff.model import Diagnostic
 
+_NAMES_CODE: Final = re.compile(
+    r"\b(?:these|the following|this) (?:commands?|checks?|steps?|scripts?)\b", re.IGNORECASE
+)
+"""A sentence whose object is the code right below it."""
 _WITHOUT_OBJECT: Final = re.compile(
     r"(?:\*\*|__)[^*_.!]{0,60}\b(?:never|do not|don['’]t|must|always)\s+[a-z]+[.!]?(?:\*\*|__)[.!]?", re.IGNORECASE
 )
@@ -233,6 +237,8 @@ class _Extractor(Outline):
                             words = f"{self._former_lead.text}: {words}"
                             context.append((self._former_lead.start, self._former_lead.end))
                 above = self._labels(-1, item=False, whole=True) if is_exception(words) and not context else labels
+                if last and block.code != (0, 0) and _NAMES_CODE.search(words) is not None:
+                    words = self._with_code(words, block)
                 added = self._add(words, head, tail, context=context, labels=above)
                 rule = previous if has_modal(words) else rule
         for lead in leads:

@@ -11,7 +11,7 @@ _MODAL: Final = r"must|never|always|required|mandatory"
 _FIRST: Final = re.compile(rf"(?:{_NOUN}|{_MODAL})(?!_?[^\W_]|-)", re.IGNORECASE)
 _LAST: Final = re.compile(r"(?<![\w-])(?:security|invariants?|constitution|non[- ]?negotiables?)\W*$", re.IGNORECASE)
 _QUALIFIED: Final = re.compile(
-    rf"(?<![\w-])(?:{_NOUN}|mandatory|required)[- ](?:\w+[- ])?(?:rules?|requirements?|constraints?|invariants?|"
+    rf"(?<![\w-])(?:{_NOUN})[- ](?:\w+[- ])?(?:rules?|requirements?|constraints?|invariants?|"
     r"guidelines?|polic(?:y|ies)|practices|standards?|protocols?|boundar(?:y|ies)|directives?)\W*$",
     re.IGNORECASE,
 )

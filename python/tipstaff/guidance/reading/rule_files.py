@@ -263,6 +263,10 @@ def file_scopes(one: RuleFile, matter: FrontMatter) -> tuple[str, ...]:
 
 def mode_of(one: RuleFile, matter: FrontMatter) -> str:
     """Return when a file's host loads it: one of the modes of `tipstaff.frontmatter`."""
+    if one.path.endswith("SKILL.md"):
+        return DESCRIBED
+    if one.host == "cline" and "/workflows/" in one.path:
+        return MANUAL
     if matter.mode:
         return matter.mode
     if matter.always_apply:

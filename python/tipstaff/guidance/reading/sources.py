@@ -17,6 +17,7 @@ import msgspec
 
 from tipstaff.budgets import MAX_IMPORT_DEPTH, MAX_SOURCE_BYTES
 from tipstaff.errors import SourceNotFoundError
+from tipstaff.frontmatter import DESCRIBED
 from tipstaff.guidance.diagnostics import find
 from tipstaff.guidance.reading.discovery import RuleFileSearch
 from tipstaff.guidance.reading.documents import Document, Repository, parsed_text
@@ -365,7 +366,7 @@ class _Reader:
             source=document.source,
             depth=document.depth,
             folder=document.folder,
-            mode=document.mode,
+            mode=DESCRIBED if relative.endswith("SKILL.md") else document.mode,
             imported_by=document.path,
             in_constitution=constitution,
         )
