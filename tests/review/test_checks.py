@@ -391,18 +391,6 @@ def test_eviction_drops_no_more_than_needed_and_keeps_pairs(
         assert window.total + max(last.tokens, partners) > budget
 
 
-def test_a_window_s_history_is_replaced_by_a_summary_and_pairs_stay() -> None:
-    window = ContextWindow(8_000)
-    window.add("recent_history", "the task")
-    window.add("recent_history", call("a"))
-    window.add("tool_results", result("a"))
-    window.add("recent_history", call("b"))
-    window.add("tool_results", result("b"))
-    assert window.replace_history("what was done", keep_last=1) == (0, 1, 2)
-    assert [entry.region for entry in window.entries()] == ["compacted_history", "recent_history", "tool_results"]
-    assert window.region_tokens()["compacted_history"] == 4
-
-
 @pytest.mark.parametrize(
     "given_",
     [

@@ -126,7 +126,7 @@ class ContextWindow:
         self._count = count
         self._next = 0
         self._total = 0
-        self._regions: dict[str, dict[int, WindowEntry]] = {region: {} for region in REGIONS}
+        self._entries: dict[int, WindowEntry] = {}
         self._linked: dict[str, set[int]] = {}
 
     def add(
@@ -150,7 +150,7 @@ class ContextWindow:
         ConfigError
             If the region is not known, or `tokens` is negative.
         """
-        if region not in self._regions:
+        if region not in REGIONS:
             msg = f"region: expected one of {', '.join(REGIONS)}, got {region!r}"
             raise ConfigError(msg)
         if tokens is not None and tokens < 0:
@@ -172,7 +172,7 @@ class ContextWindow:
         )
         self._next += 1
         self._total += entry.tokens
-        self._regions[region][entry.index] = entry
+        self._entries[entry.index] = entry
         for link in links:
             self._linked.setdefault(link, set()).add(entry.index)
         return entry.index
@@ -200,7 +200,7 @@ class ContextWindow:
 
     def entries(self) -> tuple[WindowEntry, ...]:
         """Return the entries in the order in which they are sent."""
-        return tuple(entry for region in REGIONS for entry in self._regions[region].values())
+        return tuple(sorted(self._entries.values(), key=lambda entry: REGIONS.index(entry.region)))
 
     def order(self) -> tuple[int, ...]:
         """Return the indexes of the entries in the order in which they are sent."""
@@ -208,7 +208,10 @@ class ContextWindow:
 
     def region_tokens(self) -> dict[str, int]:
         """Return the tokens of each region."""
-        return {region: sum(entry.tokens for entry in held.values()) for region, held in self._regions.items()}
+        found = dict.fromkeys(REGIONS, 0)
+        for entry in self._entries.values():
+            found[entry.region] += entry.tokens
+        return found
 
     def gc(self, iteration: int | None = None) -> tuple[int, ...]:
         """Drop results of tools that are too old, with the calls that they answer, and return their indexes.
@@ -225,10 +228,7 @@ class ContextWindow:
             for entry in self.entries()
             if entry.role == "tool" and self.iteration - entry.iteration > self.tool_result_max_age
         ]
-        dropped: list[int] = []
-        for entry in old:
-            dropped.extend(self._drop(entry))
-        return tuple(dropped)
+        return tuple(index for entry in old for index in self._drop(entry))
 
     def evict(self, budget: int) -> tuple[int, ...]:
         """Drop entries until the total is at most `budget`, and return their indexes in the order of dropping.
@@ -236,32 +236,11 @@ class ContextWindow:
         The system prompt stays; where it alone is above the budget, all others are dropped and `total` is still above.
         """
         dropped: list[int] = []
-        for region in EVICTION_ORDER:
-            for entry in list(self._regions[region].values()):
-                if self._total <= budget:
-                    return tuple(dropped)
-                if entry.index in self._regions[region]:
-                    dropped.extend(self._drop(entry))
-        return tuple(dropped)
-
-    def replace_history(self, summary: str, *, keep_last: int = 2) -> tuple[int, ...]:
-        """Replace the recent history with a summary, and return the indexes of what it replaces.
-
-        Parameters
-        ----------
-        summary
-            What was said, from a summarizer of this package.
-        keep_last
-            So many of the latest entries stay, and whatever is linked with them by a call of a tool.
-        """
-        history = list(self._regions["recent_history"].values())
-        kept = {index for entry in history[max(0, len(history) - keep_last) :] for index in self._group(entry)}
-        replaced = [entry for entry in history if entry.index not in kept]
-        dropped = [
-            index for entry in replaced if entry.index in self._regions["recent_history"] for index in self._drop(entry)
-        ]
-        if dropped:
-            self.add("compacted_history", summary, role="user")
+        going = [entry for entry in self._entries.values() if entry.region in EVICTION_ORDER]
+        for entry in sorted(going, key=lambda entry: EVICTION_ORDER.index(entry.region)):
+            if self._total <= budget:
+                break
+            dropped += self._drop(entry)
         return tuple(dropped)
 
     def _tokens(self, content: str | Mapping[str, Any] | None) -> int:
@@ -271,32 +250,20 @@ class ContextWindow:
             return estimate_message(dict(content), count=self._count)
         return self._count(content) if content else 0
 
-    def _group(self, entry: WindowEntry) -> list[int]:
-        """Return the indexes of an entry and of all that calls and results tie to it, the entry's own first."""
-        found = {entry.index: None}
-        waiting = [entry]
+    def _drop(self, entry: WindowEntry) -> list[int]:
+        """Drop an entry and all that calls and results tie to it, its own first, except from the system prompt."""
+        found, waiting = {entry.index: entry}, [entry]
         while waiting:
             for link in waiting.pop().links:
-                for index in sorted(self._linked.get(link, ())):
-                    if index not in found:
-                        found[index] = None
-                        waiting.append(self._entry(index))
-        return list(found)
-
-    def _entry(self, index: int) -> WindowEntry:
-        return next(held[index] for held in self._regions.values() if index in held)
-
-    def _drop(self, entry: WindowEntry) -> list[int]:
-        """Drop an entry and what is tied to it, except from the system prompt."""
-        dropped: list[int] = []
-        for index in self._group(entry):
-            for region, held in self._regions.items():
-                if index in held and region != "system_prompt":
-                    gone = held.pop(index)
-                    self._total -= gone.tokens
-                    for link in gone.links:
-                        self._linked[link].discard(index)
-                    dropped.append(index)
+                new = [index for index in sorted(self._linked.get(link, ())) if index not in found]
+                waiting += [self._entries[index] for index in new]
+                found.update((index, self._entries[index]) for index in new)
+        dropped = [i for i, one in found.items() if i in self._entries and one.region != "system_prompt"]
+        for index in dropped:
+            gone = self._entries.pop(index)
+            self._total -= gone.tokens
+            for link in gone.links:
+                self._linked[link].discard(index)
         return dropped
 
 
