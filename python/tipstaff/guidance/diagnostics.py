@@ -98,9 +98,9 @@ KINDS: Final[dict[str, Kind]] = {
     "TS107": Kind(
         "front-matter-value",
         WARNING,
-        "A front-matter key has a value of the wrong kind.",
+        "A front-matter key or its value is none that the host reads.",
         why="The host ignores it, so the scope is not what the author thinks.",
-        fix="Give globs as a list of strings or one comma-separated string, and alwaysApply as true or false.",
+        fix="Begin the file with closed front matter, and write the keys of its host as they are documented.",
         example={".claude/rules/api.md": "---\npaths:\n  - 7\n---\n- Always validate input\n"},
     ),
     "TS108": Kind(
