@@ -16,7 +16,7 @@ cdef extern from "undo/keeping.hpp" namespace "tipstaff::undo" nogil:
     cdef cppclass Request:
         vector[Asked] effects
         vector[string] absent, moved_from, moved_to
-        string state, command, session, root
+        string state, command, session, working, root
         uint64_t bytes, free
         uint32_t files, walk, milliseconds
     cdef cppclass Answer:
@@ -58,14 +58,13 @@ def keep(effects, cwd, state, *, command="", session="", root="", limits=None, a
         kind = parts[0]
         if kind not in KINDS:
             raise ValueError(f"effects: {kind!r} is none of {', '.join(KINDS)}")
-        arguments = list(parts[1:])
+        arguments = [part for part in parts[1:] if not isinstance(part, int)]
+        numbers = [part for part in parts[1:] if isinstance(part, int)]
         asked.kind = KINDS.index(kind)
         asked.a = asked.b = b""
         asked.folder = base
-        asked.number = -1
-        if kind == "stash" and arguments:
-            asked.number = arguments[0]
-        elif arguments:
+        asked.number = numbers[0] if numbers else -1
+        if arguments:
             is_name = kind in ("ref", "incoming")
             asked.a = os.fsencode(arguments[0]) if is_name else os.path.join(base, os.fsencode(arguments[0]))
             if kind == "move":
@@ -77,6 +76,7 @@ def keep(effects, cwd, state, *, command="", session="", root="", limits=None, a
         request.moved_from.push_back(os.fsencode(move[0]))
         request.moved_to.push_back(os.fsencode(move[1]))
     request.state, request.root = os.fsencode(state), os.fsencode(root)
+    request.working = base
     request.command, request.session = os.fsencode(command), os.fsencode(session)
     request.bytes, request.free, request.files = most["bytes"], most["free"], most["files"]
     request.walk, request.milliseconds = most["walk"], most["milliseconds"]

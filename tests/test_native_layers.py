@@ -17,7 +17,7 @@ ROOMS = (
     "gate/tool_commands.hpp", "gate/tool_edits.hpp", "gate/tool_languages.hpp",
     "gate/sql", "gate/cmd", "gate/powershell", "gate/scripting", "gate/scripting/actions", "gate/scripting/libraries",
     "gate/scripting/reader", "gate/shell", "gate/shell/short",
-    "gate/judging", "hook",
+    "gate/judging", "hook/json.hpp", "gate/evidence.hpp", "hook",
 )  # fmt: skip
 # Bodies: each is compiled into one object, and nobody else may include them.
 BODIES = {

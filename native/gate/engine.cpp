@@ -35,6 +35,7 @@ class Engine : private CommandJudge {
   void run(const Event& event) noexcept {
     if (event.tool.empty()) {
       if (event.field_count != 0) code(event.fields[0].text, event.dialect);
+      if (effects_ != nullptr) effects_->found_in(0);
       finish();
       return;
     }
@@ -107,6 +108,7 @@ class Engine : private CommandJudge {
   // Notes in which field the findings from `first` on are.
   void found_in(std::uint32_t field, std::uint32_t first) noexcept {
     for (std::uint32_t f = first; f < verdict_->count; ++f) verdict_->findings[f].field = field;
+    if (effects_ != nullptr) effects_->found_in(field);
   }
 
   // Whether what a tool deletes is a path of this machine, judged as one.
@@ -327,7 +329,10 @@ class Engine : private CommandJudge {
       frame.node = tree_.add_node(root);
       read_started_file(reader, path, {text, root.span, true}, frame);
       guards_ = true;
+      undo::Effects* const effects = effects_;
+      effects_ = nullptr;  // it does not run now
       judge_tree();
+      effects_ = effects;
       found_in(i, first);
     }
   }
@@ -345,10 +350,13 @@ class Engine : private CommandJudge {
     Verdict* const own = verdict_;
     FlowState* const flow = flow_;
     Verdict aside;
+    undo::Effects* const effects = effects_;
+    effects_ = nullptr;  // it does not run now
     verdict_ = judging_.verdict = &aside;
     flow_ = nullptr;
     judging_.followed = false;
     code(text, dialect);
+    effects_ = effects;
     verdict_ = judging_.verdict = own;
     judging_.followed = true;
     flow_ = flow;
@@ -364,9 +372,9 @@ class Engine : private CommandJudge {
 }  // namespace engine
 
 void evaluate(const Image& image, const Settings& settings, const Event& event, const Surroundings& surroundings, Tree& tree,
-              FlowState* flow, Verdict* verdict, const rules::Trace* trace) noexcept {
+              FlowState* flow, Verdict* verdict, const rules::Trace* trace, undo::Effects* effects) noexcept {
   verdict->clear();
-  engine::Engine(image, settings, surroundings, tree, flow, verdict, trace).run(event);
+  engine::Engine(image, settings, surroundings, tree, flow, verdict, trace, effects).run(event);
 }
 
 void decide(const Image& image, const Settings& settings, const Surroundings& surroundings, Dialect dialect,

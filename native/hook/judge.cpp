@@ -5,15 +5,18 @@
 
 #include <cstdint>
 #include <cstring>
+#include <new>
 #include <string_view>
 
 #include "tipstaff/gate/engine.hpp"
 #include "tipstaff/gate/patch/former.hpp"
+#include "tipstaff/gate/tool_fields.hpp"
 #include "tipstaff/gate/tree/files.hpp"
 #include "tipstaff/hook/approvals.hpp"
 #include "tipstaff/hook/event.hpp"
 #include "tipstaff/hook/guidance/guidance.hpp"
 #include "tipstaff/hook/json.hpp"
+#include "tipstaff/hook/late.hpp"
 #include "tipstaff/hook/redaction.hpp"
 #include "tipstaff/hook/registrations.hpp"
 #include "tipstaff/hook/reasons.hpp"
@@ -28,6 +31,8 @@ namespace judging {
 namespace {
 
 using gate::Decision;
+
+constexpr int kKeepingMs = 2200;
 
 Decision worse(Decision one, Decision other) noexcept { return one > other ? one : other; }
 
@@ -92,6 +97,26 @@ std::string_view temporary_folder(std::string_view home, std::string_view reposi
   return folder;
 }
 
+// Keeps what the call would lose, before anything is answered.
+void keep(const HookEvent& event, const Situation& situation, Judgement* judgement) noexcept {
+  gate::Evidence& evidence = *judgement->evidence;
+  char memory[4096];
+  Writer command(memory, sizeof memory);
+  std::string_view text;
+  const bool shell = gate::tools::classify(event.tool.empty() ? std::string_view("Shell") : event.tool) == gate::ToolClass::shell;
+  for (std::uint32_t i = 0; i < event.field_count && text.empty(); ++i)
+    if (shell ? gate::tools::is_command(event.fields[i].name) : gate::tools::is_path(event.fields[i].name)) text = event.fields[i].text;
+  if (!shell) command.raw(event.tool).raw(" ");
+  command.raw(text.substr(0, sizeof memory - 256));
+  if (evidence.keep(situation.state->view(), command.view(), event.session, situation.folder)) return;
+  gate::Finding finding;
+  finding.gate = gate::Gate::evidence;
+  finding.decision = Decision::confirm;
+  finding.uncertain = true;
+  judgement->verdict.add(finding);
+  judgement->reply.decision = worse(judgement->reply.decision, Decision::confirm);
+}
+
 void before_tool(const HookEvent& event, const Situation& situation, gate::Tree& tree, Judgement* judgement) noexcept {
   gate::Settings settings;
   settings.config = situation.image->config;
@@ -121,7 +146,15 @@ void before_tool(const HookEvent& event, const Situation& situation, gate::Tree&
 
   Run run;
   run.open(*situation.state, event);
-  gate::evaluate(*situation.image, settings, call, around, tree, &run.flow, &judgement->verdict);
+  alignas(gate::Evidence) static unsigned char evidence_room[sizeof(gate::Evidence)];
+  if (settings.on(gate::Gate::evidence) && event.phase == Phase::before_tool) judgement->evidence = new (evidence_room) gate::Evidence;
+  gate::Evidence* const evidence = judgement->evidence;
+  gate::evaluate(*situation.image, settings, call, around, tree, &run.flow, &judgement->verdict, nullptr, evidence != nullptr ? &evidence->effects() : nullptr);
+  if (evidence != nullptr) {
+    late::answer().more_ms = kKeepingMs;
+    evidence->judge(*situation.image, settings, around, &judgement->verdict);
+  }
+  const bool keeps = evidence != nullptr && evidence->keeps();
   run.save();
 
   Reply& reply = judgement->reply;
@@ -136,12 +169,13 @@ void before_tool(const HookEvent& event, const Situation& situation, gate::Tree&
   reply.unattended = event.unattended;
   // Before anything is masked: an approval is for the call as it is.
   // It may be for what only the secrets come to.
-  if ((decision == Decision::confirm || (wants_scan && decision != Decision::block)) && situation.state->ok()) {
+  if ((decision == Decision::confirm || keeps || (wants_scan && decision != Decision::block)) && situation.state->ok()) {
     judgement->subject = subject_of(*situation.json, event, event.host == Host::cursor ? situation.folder : situation.cwd, judgement->files);
     judgement->has_subject = true;
   }
-  if (wants_scan || decision != Decision::allow) mask_secrets(event, situation, wants_scan, judgement);
+  if (wants_scan || keeps || decision != Decision::allow) mask_secrets(event, situation, wants_scan, judgement);
   reply.decision = worse(decision, judgement->verdict.decision);
+  if (keeps && reply.decision != Decision::block) keep(event, situation, judgement);
   if (reply.decision != Decision::confirm) judgement->has_subject = false;
   if (reply.decision == Decision::confirm && judgement->has_subject) {
     const approvals::Answer answer = approvals::take(*situation.state, judgement->subject, event, situation.now_s);
@@ -326,6 +360,7 @@ void record(const HookEvent& event, const Situation& situation, const Judgement&
   if (judgement.approved) out.raw(",\"approved\":").string(judgement.subject.code_view());
   if (judgement.has_subject) out.raw(",\"subject\":").string(judgement.subject.hex_view());
   if (judgement.secrets != 0) out.raw(",\"secrets\":").number(judgement.secrets);
+  if (judgement.evidence != nullptr && !judgement.evidence->id().empty()) out.raw(",\"kept\":").string(judgement.evidence->id());
   if (situation.fault != PolicyFault::none) out.raw(",\"policy\":").string(name_of(situation.fault));
   out.raw(",\"rules\":[");
   bool first = true;

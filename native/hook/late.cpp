@@ -70,6 +70,11 @@ void give(int signal) {
     start_timer(queued);  // a loaded machine is no reason to refuse a call
     return;
   }
+  if (signal == SIGALRM && shared->more_ms > 0) {
+    start_timer(shared->more_ms);
+    shared->more_ms = 0;
+    return;
+  }
   if (judging_process > 0) ::kill(judging_process, SIGKILL);
   const sig_atomic_t status = shared->status;
   // A status of 2 without words on standard error is no refusal for every host.

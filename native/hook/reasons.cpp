@@ -49,7 +49,7 @@ void say_secret(const HookEvent& event, const Judgement& judgement, Writer& out)
 }
 
 void say_finding(const HookEvent& event, const gate::Image& image, const gate::Finding& finding,
-                        const Judgement& judgement, Writer& out) noexcept {
+                        const Judgement& judgement, std::uint64_t now_ns, Writer& out) noexcept {
   if (finding.rule != gate::kNothing) {
     const gate::record::Rule& rule = image.rules[finding.rule];
     out.raw(image.text(rule.reason));
@@ -79,6 +79,11 @@ void say_finding(const HookEvent& event, const gate::Image& image, const gate::F
       out.number(finding.classes).raw(" lines. Safer: smaller steps, each with its tests.");
       return;
     case gate::Gate::secrets: say_secret(event, judgement, out); return;
+    case gate::Gate::evidence:
+      if (finding.uncertain) judgement.evidence->say_why(out);
+      else judgement.evidence->say_lost(now_ns, out);
+      out.raw(".");
+      return;
     default: out.raw("Something in this call is only known when it runs."); return;
   }
 }
@@ -158,6 +163,7 @@ std::string_view name_of(gate::Gate gate) noexcept {
     case gate::Gate::allowlist: return "tool-allowlist";
     case gate::Gate::diff_size: return "diff-size";
     case gate::Gate::secrets: return "secrets";
+    case gate::Gate::evidence: return "evidence";
     default: return "destructive-ops";
   }
 }
@@ -179,7 +185,15 @@ void say(const HookEvent& event, const Situation& situation, Judgement* judgemen
     const gate::Finding& finding = verdict.findings[order[i]];
     if (finding.decision == Decision::allow || is_repeated(*situation.image, verdict, order, i)) continue;
     if (reported++ != 0) out.raw(" ");
-    say_finding(event, *situation.image, finding, *judgement, out);
+    say_finding(event, *situation.image, finding, *judgement, situation.now_s * 1000000000u, out);
+  }
+  if (judgement->evidence != nullptr && !judgement->evidence->id().empty() && judgement->evidence->loses() && reply.decision != Decision::block) {
+    const std::size_t from = out.size();
+    if (from != 0 && out.view().back() != ' ') out.raw(" ");
+    judgement->evidence->say_lost(situation.now_s * 1000000000u, out);
+    out.raw("; kept as it was: `tipstaff undo` brings it back.");
+    if (reply.decision == Decision::allow) reply.decision = Decision::warn;
+    if (event.host != Host::codex && event.host != Host::cursor) reply.context = out.view().substr(from);
   }
   if (reply.decision == Decision::confirm && judgement->has_subject && !out.full()) {
     Writer more(judgement->reason + out.size(), Judgement::kReasonBytes - out.size());

@@ -98,6 +98,7 @@ Outcome Keep::add(std::string_view path, char how, std::uint32_t classes, bool w
   if (S_ISDIR(about.st_mode)) return walks ? add_folder(path, about, how, classes) : Outcome::nothing;
   Repository* repository = nullptr;
   Class kind = facts_.of(path, about, &repository);
+  if (kind == Class::outside && takes_all_) kind = Class::untracked;
   if ((classes & bit(kind)) == 0) return kind == Class::outside ? Outcome::outside : Outcome::nothing;
   if (kind == Class::outside) return refuse(Outcome::outside, "it is in no repository", path);
   if (kind == Class::unchanged && gone_count_ != 0)
@@ -105,6 +106,12 @@ Outcome Keep::add(std::string_view path, char how, std::uint32_t classes, bool w
       if (is_below(repository->git_folder, gone_[i])) kind = Class::changed;  // what has it goes as well
   ++counts_[static_cast<std::uint32_t>(kind)];
   if (kind == Class::regenerated) return Outcome::nothing;
+  if (lenient_ && S_ISREG(about.st_mode) && (bytes_ + static_cast<std::uint64_t>(about.st_size) > limits_.bytes || kept_files_ >= limits_.files)) {
+    ++left_out_;
+    left_out_bytes_ += static_cast<std::uint64_t>(about.st_size);
+    refuse(Outcome::too_much, "it is more than is kept for one call", path);
+    return Outcome::too_much;
+  }
   Entry* const made = note(path, about, kind);
   if (made == nullptr) return refuse(Outcome::too_much, "there are more files than are kept for one call", path);
   made->repository = repository;
@@ -134,17 +141,24 @@ Outcome Keep::add(std::string_view path, char how, std::uint32_t classes, bool w
   return Outcome::kept;
 }
 
-Outcome Keep::add_folder(std::string_view path, const struct stat& about, char how, std::uint32_t classes) noexcept {
+Outcome Keep::add_folder(std::string_view path, const struct stat& about, char how, std::uint32_t classes, bool is_root) noexcept {
   const bool all = classes == kAll;
   // A whole repository that is in none goes with all that git has.
-  if (facts_.repository(all ? folder_of(path) : path) == nullptr) return refuse(Outcome::outside, "it is in no repository", path);
+  if (!takes_all_ && facts_.repository(all ? folder_of(path) : path) == nullptr) return refuse(Outcome::outside, "it is in no repository", path);
   if (name_of(path) == ".git" && !all) return Outcome::nothing;
   bool precious_only = false;
+  const bool cleans = how == 'd' && !all && !is_root;
+  if (Repository* const own = facts_.repository(path); cleans && own != nullptr && own->root == path && facts_.repository(folder_of(path)) != nullptr) {
+    if (nested_ < 2) return Outcome::nothing;
+    if (gone_count_ < 64) gone_[gone_count_++] = path;
+    return add(path, 'd', kAll, true);
+  }
   if (Repository* const own = facts_.repository(path); own != nullptr && path.size() > own->root.size()) {
     const std::string_view name = path.substr(own->root == "/" ? 1 : own->root.size() + 1);
     const Ignore::Folder* const known = own->ignore.folder(name);
     precious_only = known != nullptr && known->ignored && facts_.is_regenerated(*own, name);
     if (precious_only && !all) return Outcome::nothing;
+    if (cleans && !own->index.holds_below(name) && note(path, about, Class::folder) == nullptr) return refuse(Outcome::too_much, "there are more files than are kept for one call", path);
   }
   if (all && !precious_only) {
     if (note(path, about, Class::folder) == nullptr) return refuse(Outcome::too_much, "there are more files than are kept for one call", path);
@@ -160,7 +174,7 @@ Outcome Keep::add_folder(std::string_view path, const struct stat& about, char h
   ::close(folder);
   if (!whole) return refuse(Outcome::unseen, "it cannot be read", path);
   Outcome worst = Outcome::nothing;
-  for (std::uint32_t i = 0; i < count && worst < Outcome::too_much; ++i) {
+  for (std::uint32_t i = 0; i < count && (worst < Outcome::too_much || (lenient_ && walked_ <= limits_.walk)); ++i) {
     const std::string_view name = names[i] + 1;
     if (precious_only && names[i][0] == 8 && !is_precious(name)) {  // a regular file, which a tool makes again
       ++counts_[static_cast<std::uint32_t>(Class::regenerated)];
@@ -186,7 +200,7 @@ Outcome Keep::look_at_move(const Effect& effect) noexcept {
     target = folder.empty() ? folder : arena_.copy(folder, "/", name_of(into ? from : effect.b));
   }
   if (target.empty() || from == target) return Outcome::nothing;
-  if (facts_.repository(folder_of(from)) == nullptr || facts_.repository(folder_of(target)) == nullptr)
+  if (!takes_all_ && (facts_.repository(folder_of(from)) == nullptr || facts_.repository(folder_of(target)) == nullptr))
     return refuse(Outcome::outside, "it leaves or enters no repository", from);
   add_move(from, target);
   return to.empty() ? Outcome::nothing : add(to, 'r', kAll, false);
@@ -229,6 +243,34 @@ Outcome Keep::pin(std::string_view object) noexcept {
   pinned_.add(object);
   pins_ += append(&pin_end_, object);
   return Outcome::kept;
+}
+
+// All references below a folder of theirs.
+Outcome Keep::add_references(std::string_view below, int depth) noexcept {
+  Outcome worst = Outcome::nothing;
+  const std::string_view path = arena_.copy(git_->common, "/", below);
+  const int folder = path.data() == nullptr || depth == 0 ? -1 : ::open(path.data(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  const char** names = nullptr;
+  std::uint32_t count = 0;
+  if (folder >= 0) {
+    if (!read_names(arena_, folder, &names, &count)) count = 0;
+    ::close(folder);
+  }
+  for (std::uint32_t i = 0; i < count && worst < Outcome::too_much; ++i) {
+    const std::string_view name = arena_.copy(below, names[i] + 1), whole = arena_.copy(git_->common, "/", name);
+    struct stat about;
+    if (whole.data() == nullptr || ::lstat(whole.data(), &about) != 0) continue;
+    worst = worse(worst, S_ISDIR(about.st_mode) ? add_references(arena_.copy(name, "/"), depth - 1) : add_reference(name));
+  }
+  if (depth != 16) return worst;
+  std::string_view packed = read_file(arena_, arena_.join(git_->common, "/packed-refs"));
+  while (!packed.empty() && worst < Outcome::too_much) {
+    const std::size_t end = packed.find('\n'), space = packed.find(' ');
+    const std::string_view line = packed.substr(0, end);
+    packed = end == std::string_view::npos ? std::string_view{} : packed.substr(end + 1);
+    if (space < line.size() && is_hex(line.substr(0, space)) && line.substr(space + 1, below.size()) == below) worst = worse(worst, add_reference(line.substr(space + 1)));
+  }
+  return worst;
 }
 
 Outcome Keep::add_reference(std::string_view name) noexcept {
@@ -302,6 +344,22 @@ Outcome Keep::add_reflogs(std::string_view path, int depth) noexcept {
   return worst;
 }
 
+// What stands where git needs a folder goes as well: a link, a file.
+Outcome Keep::add_ways(std::string_view root, std::string_view name, std::string_view* last) noexcept {
+  const std::size_t slash = name.rfind('/');
+  if (slash == std::string_view::npos || name.substr(0, slash) == *last) return Outcome::nothing;
+  *last = name.substr(0, slash);
+  for (std::size_t at = name.find('/'); at != std::string_view::npos; at = name.find('/', at + 1)) {
+    const std::size_t mark = arena_.mark();
+    const std::string_view path = arena_.copy(root, "/", name.substr(0, at));
+    struct stat about;
+    if (path.data() == nullptr || ::lstat(path.data(), &about) != 0) return Outcome::nothing;
+    if (!S_ISDIR(about.st_mode)) return add(path, 'r', kAll, false);
+    arena_.release(mark);
+  }
+  return Outcome::nothing;
+}
+
 Outcome Keep::look_at_git(const Effect& effect) noexcept {
   using Kind = Effect::Kind;
   Repository* const repository = facts_.repository(place(effect.folder, true));
@@ -320,6 +378,7 @@ Outcome Keep::look_at_git(const Effect& effect) noexcept {
     below = path.size() == repository->root.size() ? std::string_view{} : path.substr(root.size() + 1);
   }
   Outcome worst = Outcome::nothing;
+  std::string_view way;  // the folder of the name before
   switch (effect.kind) {
     case Kind::worktree:
       if (repository->index.is_broken()) return refuse(Outcome::unseen, "git's index cannot be read", repository->root);
@@ -329,19 +388,31 @@ Outcome Keep::look_at_git(const Effect& effect) noexcept {
           if (name.substr(0, below.size()) != below) break;
           continue;
         }
+        worst = worse(worst, add_ways(root, name, &way));
         worst = worse(worst, add(arena_.copy(root, "/", name), 'r', kAtRisk, false));
       }
       return worst;
     case Kind::untracked:
     case Kind::ignored: {
       const std::uint32_t classes = bit(Class::untracked) | (effect.kind == Kind::ignored ? bit(Class::ignored) : 0u);
-      return add(below.empty() ? arena_.copy(repository->root) : arena_.copy(root, "/", below), 'd', classes, true);
+      nested_ = effect.number < 0 ? 1 : effect.number;
+      if (below.empty()) {
+        // The root stays, and what is above it does not matter.
+        const std::string_view all = arena_.copy(repository->root);
+        struct stat about;
+        worst = ::lstat(all.data(), &about) == 0 ? add_folder(all, about, 'd', classes, true) : Outcome::nothing;
+      } else {
+        worst = add(arena_.copy(root, "/", below), 'd', classes, true);
+      }
+      nested_ = 2;
+      return worst;
     }
     case Kind::incoming: {
       std::string_view names;
       if (!run_git(arena_, repository->root, {"diff-index", "--cached", "--name-only", "--no-renames", "-z", arena_.join(effect.a)}, &names)) return Outcome::nothing;  // git would refuse as well
       while (!names.empty() && worst < Outcome::too_much) {
         const std::size_t end = names.find('\0');
+        worst = worse(worst, add_ways(root, names.substr(0, end), &way));
         worst = worse(worst, add(arena_.copy(root, "/", names.substr(0, end)), 'r', kAll, false));
         names = end == std::string_view::npos ? std::string_view{} : names.substr(end + 1);
       }
@@ -352,6 +423,11 @@ Outcome Keep::look_at_git(const Effect& effect) noexcept {
       worst = add_reference("HEAD");  // an undo gives the index back where HEAD is what it was
       return worst >= Outcome::too_much ? worst : Outcome::nothing;
     case Kind::ref:
+      if (!effect.a.empty() && effect.a.back() == '/') {
+        if (git_->by_program) return refuse(Outcome::unseen, "its references are not files", git_->root);
+        worst = add_references(effect.a, 16);
+        return worst >= Outcome::too_much ? worst : Outcome::nothing;
+      }
       worst = add_reference(effect.a);
       loses_commits_ = loses_commits_ || worst == Outcome::kept;
       return worst;
@@ -387,7 +463,14 @@ Outcome Keep::look(const Effect& effect) noexcept {
     case Kind::inside: {
       Repository* const repository = facts_.repository(place(effect.folder, true));
       if (repository == nullptr) return Outcome::nothing;
-      return add(arena_.copy(repository->root), 'w', kAtRisk, true);
+      if (inside_ == repository) return inside_outcome_;
+      inside_ = repository;
+      inside_from_ = entry_count_;
+      lenient_ = true;
+      inside_outcome_ = add(arena_.copy(repository->root), 'w', kAtRisk, true);
+      lenient_ = false;
+      inside_count_ = entry_count_ - inside_from_;
+      return inside_outcome_;
     }
     default: return look_at_git(effect);
   }

@@ -212,6 +212,16 @@ bool sync_folder(const char* path) noexcept {
   return done;
 }
 
+// Files of the same tick as the index are compared by git; a copy of it must not look younger.
+bool take_times(int file, const struct stat& about) noexcept {
+#if defined(__APPLE__)
+  const timespec times[2] = {about.st_mtimespec, about.st_mtimespec};
+#else
+  const timespec times[2] = {about.st_mtim, about.st_mtim};
+#endif
+  return ::futimens(file, times) == 0;
+}
+
 std::uint64_t born_ns(const char* path) noexcept {
 #if defined(__linux__) && defined(STATX_BTIME)
   struct statx about;
@@ -272,10 +282,6 @@ bool Keep::write_one(Entry& entry, std::string_view half, int keep) noexcept {
       else why = "the disk is full";
     }
     if (text != nullptr) arena_.release(mark);
-    if (why.empty() && about.st_nlink > 1 && entry.how != 'w') {  // its other names stay; undo makes this one theirs again
-      const char* const name = arena_.join(half, "/same", Decimal(sames_).view());
-      if (name != nullptr && ::link(entry.path.data(), name) == 0) entry.same = static_cast<std::int32_t>(sames_++);
-    }
   } else if (done) {
     const char* const name = arena_.join(half, "/", Decimal(files_).view());
     entry.file = static_cast<std::int32_t>(files_);
@@ -315,6 +321,10 @@ bool Keep::write_one(Entry& entry, std::string_view half, int keep) noexcept {
     }
   }
   ::close(file);
+  if (why.empty() && about.st_nlink > 1) {  // its other names stay; undo makes this one theirs again
+    const char* const name = arena_.join(half, "/same", Decimal(sames_).view());
+    if (name != nullptr && ::link(entry.path.data(), name) == 0) entry.same = static_cast<std::int32_t>(sames_++);
+  }
   return why.empty() ? true : fail(why);
 }
 
@@ -347,7 +357,7 @@ bool Keep::write_index(std::string_view half) noexcept {
   const int to = path == nullptr ? -1 : ::open(path, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0600);
   const std::size_t mark = arena_.mark();
   char* const memory = arena_.take<char>(1 << 16);
-  const bool done = to >= 0 && memory != nullptr && ::fstat(from, &about) == 0 && copy_extents(from, to, about.st_size, memory, 1 << 16, deadline_ms_ + 1000) == 1 && ::fsync(to) == 0;
+  const bool done = to >= 0 && memory != nullptr && ::fstat(from, &about) == 0 && copy_extents(from, to, about.st_size, memory, 1 << 16, deadline_ms_ + 1000) == 1 && take_times(to, about) && ::fsync(to) == 0;
   if (memory != nullptr) arena_.release(mark);
   ::close(from);
   if (to >= 0) ::close(to);
@@ -548,11 +558,13 @@ void Keep::remove_half(std::string_view half, std::string_view id) noexcept {
   ::rmdir(folder.data());
 }
 
-bool Keep::finish(std::string_view state, std::string_view command, std::string_view session, std::string_view root, std::string_view* folder) noexcept {
+bool Keep::finish(std::string_view state, std::string_view command, std::string_view session, std::string_view working, std::string_view root, std::string_view* folder) noexcept {
   *folder = {};
   if (is_empty()) return true;
-  if (git_ != nullptr) root = git_->root;
-  else if (root.empty() && entry_count_ != 0)
+  if (root.empty())
+    if (Repository* const own = facts_.repository(place(working, true)); own != nullptr) root = own->root;
+  if (root.empty() && git_ != nullptr) root = git_->root;
+  if (root.empty() && entry_count_ != 0)
     if (Repository* const own = facts_.repository(folder_of(entry(0).path)); own != nullptr) root = own->root;
   if (root.empty() && move_first_ != nullptr)
     if (Repository* const own = facts_.repository(folder_of(move_first_->text)); own != nullptr) root = own->root;
@@ -576,6 +588,29 @@ bool Keep::finish(std::string_view state, std::string_view command, std::string_
   timespec at;
   ::clock_gettime(CLOCK_REALTIME, &at);
   const std::uint64_t time = static_cast<std::uint64_t>(at.tv_sec) * 1000000000u + static_cast<std::uint64_t>(at.tv_nsec);
+  // What the last such keep of this repository has is not copied again.
+  const char* const seen = only_inside() ? arena_.join(state, "/undo/.seen-", {hex, 16}) : nullptr;
+  std::uint64_t sum = entry_count_;
+  if (seen != nullptr) {
+    for (std::uint32_t i = 0; i < entry_count_; ++i) {
+      const Entry& one = entry(i);
+      for (const std::uint64_t part : {hash_of(one.path), std::uint64_t{one.about.st_ino}, static_cast<std::uint64_t>(one.about.st_size), modified_ns(one.about), std::uint64_t{one.about.st_mode}})
+        sum = (sum ^ part) * 0x100000001b3u + (sum >> 31);
+    }
+    char line[256];
+    const int file = ::open(seen, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    const ssize_t got = file < 0 ? 0 : ::read(file, line, sizeof line);
+    if (file >= 0) ::close(file);
+    const std::string_view text(line, got > 0 ? static_cast<std::size_t>(got) : 0);
+    const std::size_t space = text.find(' ');
+    if (space != std::string_view::npos && text.substr(space + 1) == Decimal(sum).view()) {
+      const std::string_view former = arena_.copy(store, "/", text.substr(0, space));
+      if (former.data() != nullptr && ::access(former.data(), F_OK) == 0) {
+        *folder = former;
+        return true;
+      }
+    }
+  }
   const std::string_view begin = arena_.copy(Decimal(time).view(), "-", Decimal(static_cast<std::uint64_t>(::getpid())).view());
   const std::string_view id = arena_.copy(begin, "-", Decimal(bytes_).view());
   const std::string_view half = arena_.copy(store, "/.", id), whole = arena_.copy(store, "/", id);
@@ -601,6 +636,13 @@ bool Keep::finish(std::string_view state, std::string_view command, std::string_
     refuse(Outcome::unseen, "the state folder cannot be written", state);
     remove_half(half, id);
     return false;
+  }
+  if (seen != nullptr) {
+    const int file = ::open(seen, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (file >= 0) {
+      hook::write_whole(file, arena_.copy(id, " ", Decimal(sum).view()));
+      ::close(file);
+    }
   }
   *folder = whole;
   return true;

@@ -156,6 +156,7 @@ ssize_t readlink(const char* __restrict path, char* __restrict to, std::size_t s
   return checked(call(readlink_call, number(path), number(to), static_cast<long>(size)));
 }
 int ftruncate(int file, off_t size) noexcept { return static_cast<int>(checked(call(ftruncate_call, file, size))); }
+int futimens(int file, const timespec* times) noexcept { return static_cast<int>(checked(call(utimensat_call, file, 0, number(times), 0))); }
 int fsync(int file) { return static_cast<int>(checked(call(fsync_call, file))); }
 ssize_t copy_file_range(int from, off64_t* from_at, int to, off64_t* to_at, std::size_t size, unsigned flags) {
   return checked(call(copy_file_range_call, from, number(from_at), to, number(to_at), static_cast<long>(size), static_cast<long>(flags)));

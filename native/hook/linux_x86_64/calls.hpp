@@ -16,7 +16,7 @@ enum Number : long {
   sched_getaffinity_call = 204, clock_gettime_call = 228, getdents64_call = 217, exit_group_call = 231,
   openat_call = 257, newfstatat_call = 262, getcpu_call = 309,
   poll_call = 7, ioctl_call = 16, dup2_call = 33, fsync_call = 74, ftruncate_call = 77, rmdir_call = 84, link_call = 86, statfs_call = 137,
-  lgetxattr_call = 192, llistxattr_call = 195, pipe2_call = 293, copy_file_range_call = 326, statx_call = 332,
+  lgetxattr_call = 192, llistxattr_call = 195, pipe2_call = 293, utimensat_call = 280, copy_file_range_call = 326, statx_call = 332,
 };
 
 inline long call(Number number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) noexcept {

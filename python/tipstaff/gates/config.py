@@ -36,6 +36,9 @@ class GateConfig(Record, frozen=True):
         Whether scripts that a command names are read, and symbolic links followed.
     undo
         What is kept of a call that would lose something, and for how long.
+    evidence
+        What the hook judges losses by: ``files`` looks at what is there, and keeps what a call would lose; ``none``
+        judges by words alone, as for another machine.
 
     Raises
     ------
@@ -56,6 +59,7 @@ class GateConfig(Record, frozen=True):
     on_error: str = "require-confirmation"
     read_files: bool = True
     undo: UndoConfig = UndoConfig()
+    evidence: str = "files"
 
     def __post_init__(self) -> None:
         for name in ("destructive_ops", "tool_allowlist", "diff_size", "secrets", "unattended", "read_files"):
@@ -72,6 +76,8 @@ class GateConfig(Record, frozen=True):
             value = getattr(self, name)
             if value not in DECISIONS:
                 raise ConfigError(f"{name} must be one of {', '.join(DECISIONS)}, not {value!r}")
+        if self.evidence not in {"files", "none"}:
+            raise ConfigError(f"evidence must be files or none, not {self.evidence!r}")
         tools: Any = self.allowed_tools
         if isinstance(tools, str) or not all(isinstance(tool, str) and tool for tool in tools):
             raise ConfigError(f"allowed_tools must be names or globs of tools, not {tools!r}")
@@ -81,6 +87,7 @@ class GateConfig(Record, frozen=True):
     def numbers(self) -> tuple[int, int, int, int, int, int, bool]:
         """Return the settings as the native engine takes them."""
         switches = self.destructive_ops | self.tool_allowlist << 1 | self.diff_size << 2 | self.secrets << 3
+        switches |= (self.evidence == "files") << 4 | (self.undo.mode == "ask") << 5
         run = 0 if self.run_diff_threshold is None else max(1, _whole(self.run_diff_threshold))
         return (
             switches,

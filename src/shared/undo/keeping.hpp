@@ -18,7 +18,7 @@ struct Asked {
 struct Request {
   std::vector<Asked> effects;
   std::vector<std::string> absent, moved_from, moved_to;
-  std::string state, command, session, root;
+  std::string state, command, session, working, root;
   std::uint64_t bytes = 0, free = 0;
   std::uint32_t files = 0, walk = 0, milliseconds = 0;
 };
@@ -34,6 +34,7 @@ inline void keep(const Request& request, Answer* answer) {
   Facts facts(arena);
   Limits limits{request.bytes, request.free, request.files, request.walk, request.milliseconds};
   Keep keep(arena, facts, limits);
+  if (!request.root.empty()) keep.take_all();
   for (const std::string& path : request.absent) keep.add_absent(path);
   for (std::size_t i = 0; i < request.moved_from.size(); ++i) keep.add_move(request.moved_from[i], request.moved_to[i]);
   Outcome worst = Outcome::nothing;
@@ -47,7 +48,7 @@ inline void keep(const Request& request, Answer* answer) {
     if (const Outcome outcome = keep.look(effect); outcome > worst) worst = outcome;
   }
   std::string_view folder;
-  answer->done = worst <= Outcome::kept && keep.finish(request.state, request.command, request.session, request.root, &folder);
+  answer->done = worst <= Outcome::kept && keep.finish(request.state, request.command, request.session, request.working, request.root, &folder);
   answer->folder = folder;
   answer->why = keep.why();
   answer->path = keep.why_path();

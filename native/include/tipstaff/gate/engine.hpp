@@ -13,6 +13,7 @@
 #include "tipstaff/gate/tree/command.hpp"
 #include "tipstaff/gate/tree/surroundings.hpp"
 #include "tipstaff/gate/tree/tree.hpp"
+#include "tipstaff/undo/effects.hpp"
 
 namespace tipstaff::gate {
 
@@ -48,9 +49,9 @@ inline std::string_view name_of(Decision decision) noexcept {
 }  // namespace engine
 
 // Judges one event. `tree` is room to work in; it holds what was read last where `trace` asks how that was judged.
-// `flow` and `trace` may be null.
+// `flow`, `trace` and `effects`, to which what the call would do to files is added, may be null.
 void evaluate(const Image& image, const Settings& settings, const Event& event, const Surroundings& surroundings, Tree& tree,
-              FlowState* flow, Verdict* verdict, const rules::Trace* trace = nullptr) noexcept;
+              FlowState* flow, Verdict* verdict, const rules::Trace* trace = nullptr, undo::Effects* effects = nullptr) noexcept;
 
 // The decision for each of `count` commands of a dialect, as numbers.
 void decide(const Image& image, const Settings& settings, const Surroundings& surroundings, Dialect dialect,

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "tipstaff/gate/engine.hpp"
+#include "tipstaff/gate/evidence.hpp"
 #include "tipstaff/hook/approvals.hpp"
 #include "tipstaff/hook/event.hpp"
 #include "tipstaff/hook/json.hpp"
@@ -39,6 +40,7 @@ struct Judgement {
 
   Reply reply;
   gate::Verdict verdict;
+  gate::Evidence* evidence = nullptr;  // null where words judge alone
   Subject subject{};
   ReadFiles files;
   Redaction redaction;

@@ -17,6 +17,7 @@ constexpr std::string_view kReason =
 struct Answer {
   volatile sig_atomic_t bytes = 0;
   volatile sig_atomic_t status = 2;
+  volatile sig_atomic_t more_ms = 0;  // what keeping takes, apart from judging
   char reply[2048];
 };
 // In memory that both processes see, once share() was called.

@@ -75,6 +75,8 @@ class Keep {
   // Looks at one effect. Nothing is written.
   Outcome look(const Effect& effect) noexcept;
   // What is taken away by an undo of this, and what an undo moved: for keeps that an undo makes.
+  // Where nothing is refused for being in no repository: for keeps that an undo makes.
+  void take_all() noexcept { takes_all_ = true; }
   void add_absent(std::string_view path) noexcept;
   void add_move(std::string_view from, std::string_view to) noexcept;
 
@@ -86,22 +88,29 @@ class Keep {
   bool loses_commits() const noexcept { return loses_commits_; }
   std::uint64_t lost_bytes() const noexcept { return lost_bytes_; }
   std::uint64_t newest_ns() const noexcept { return newest_ns_; }
+  // Of effects that are not known: files that are too much to be kept.
+  std::uint32_t left_out() const noexcept { return left_out_; }
+  std::uint64_t left_out_bytes() const noexcept { return left_out_bytes_; }
+  // Whether all that is kept is at risk only, by effects that are not known.
+  bool only_inside() const noexcept { return inside_count_ != 0 && inside_count_ == entry_count_ && moves_ == 0 && pins_ == 0 && !index_; }
   std::string_view first_lost() const noexcept { return first_lost_; }
   std::uint32_t count_of(Class kind) const noexcept { return counts_[static_cast<std::uint32_t>(kind)]; }
   // Why something cannot be kept; empty where all can.
   std::string_view why() const noexcept { return why_; }
   std::string_view why_path() const noexcept { return why_path_; }
 
-  // Writes it all; false, with why(), and with nothing left behind where that cannot be. `id` is its name then, empty where
-  // there was nothing to keep.
-  bool finish(std::string_view state, std::string_view command, std::string_view session, std::string_view root, std::string_view* folder) noexcept;
+  // Writes it all; false, with why(), and with nothing left behind where that cannot be. It belongs to `root`, else to the
+  // repository of `working`. `folder` is where it is, empty where there was nothing to keep.
+  bool finish(std::string_view state, std::string_view command, std::string_view session, std::string_view working, std::string_view root, std::string_view* folder) noexcept;
 
  private:
   Outcome add(std::string_view path, char how, std::uint32_t classes, bool walks) noexcept;
-  Outcome add_folder(std::string_view path, const struct stat& about, char how, std::uint32_t classes) noexcept;
+  Outcome add_folder(std::string_view path, const struct stat& about, char how, std::uint32_t classes, bool is_root = false) noexcept;
+  Outcome add_ways(std::string_view root, std::string_view name, std::string_view* last) noexcept;
   Outcome look_at_move(const Effect& effect) noexcept;
   Outcome look_at_git(const Effect& effect) noexcept;
   Outcome add_reference(std::string_view name) noexcept;
+  Outcome add_references(std::string_view below, int depth) noexcept;
   Outcome add_stashes(std::int32_t number) noexcept;
   Outcome add_reflogs(std::string_view folder, int depth) noexcept;
   Outcome pin(std::string_view object) noexcept;
@@ -136,6 +145,13 @@ class Keep {
   Repository* git_ = nullptr;
   bool index_ = false, has_index_ = false, loses_commits_ = false;
   std::string_view why_, why_path_, first_lost_;
+  // Of effects that are not known: the repository, what was found in it, and what is too much to be kept.
+  Repository* inside_ = nullptr;
+  Outcome inside_outcome_ = Outcome::nothing;
+  std::uint32_t inside_from_ = 0, inside_count_ = 0, left_out_ = 0;
+  std::uint64_t left_out_bytes_ = 0;
+  bool lenient_ = false, takes_all_ = false;
+  std::int32_t nested_ = 2;  // below it nested repositories are left alone, as `git clean` does without two -f
 
   Entry& entry(std::uint32_t i) noexcept { return entries_[i >> 10][i & 1023]; }
   bool append(Text*** end, std::string_view text, std::string_view more = {}) noexcept {

@@ -257,6 +257,8 @@ def _is_weaker(name: str, former: Any, now: Any) -> bool:
         return former is True and now is False
     if name in {"uncertain", "uncertain_unattended", "on_error"}:
         return DECISIONS.index(now) < DECISIONS.index(former)
+    if name == "evidence":  # words do not see what is lost
+        return former == "files" and now == "none"
     if name == "diff_size_threshold":
         return bool(now > former)
     return False

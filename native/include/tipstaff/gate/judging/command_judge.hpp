@@ -22,6 +22,7 @@
 #include "tipstaff/gate/tree/dialects.hpp"
 #include "tipstaff/gate/tree/reading.hpp"
 #include "tipstaff/gate/tree/tree.hpp"
+#include "tipstaff/undo/effects.hpp"
 
 namespace tipstaff::gate {
 
@@ -31,13 +32,14 @@ namespace engine {
 class CommandJudge {
  public:
   CommandJudge(const Image& image, const Settings& settings, const Surroundings& surroundings, Tree& tree, FlowState* flow,
-               Verdict* verdict, const rules::Trace* trace) noexcept
+               Verdict* verdict, const rules::Trace* trace, undo::Effects* effects = nullptr) noexcept
       : image_(image),
         settings_(settings),
         surroundings_(surroundings),
         tree_(tree),
         flow_(flow),
         verdict_(verdict),
+        effects_(effects),
         paths_(surroundings),
         guarded_(paths_),
         registrations_(surroundings, tree, guarded_),
@@ -52,7 +54,7 @@ class CommandJudge {
     statement_ = false;
     // Who asks how it is judged is shown the whole way.
     guards_ = guarded_.may_be_in(text);
-    if (dialect == Dialect::shell && judging_.trace == nullptr && judge_plain(text)) return;
+    if (dialect == Dialect::shell && judging_.trace == nullptr && effects_ == nullptr && judge_plain(text)) return;
     read({text, {0, static_cast<std::uint32_t>(text.size())}, true}, dialect);
     judge_tree();
   }
@@ -134,6 +136,7 @@ class CommandJudge {
     }
     if ((tree_.full() || lost) && !say("@uncertain", "limit", {}, whole_span(), kNone)) silent(whole_span(), kNone);
     verdict_->marks = before | read_before;
+    if (effects_ != nullptr) effects_->take(tree_);
   }
 
  private:
@@ -375,6 +378,7 @@ class CommandJudge {
   Tree& tree_;
   FlowState* flow_;
   Verdict* verdict_;
+  undo::Effects* effects_;  // what the call would do to files is added to it; null: nobody asks
   std::string_view text_;   // the text that spans are about, where it is read as it is
   bool statement_ = false;  // the whole text is SQL: it need not be complete as shell code
   rules::Parsed parsed_;

@@ -14,7 +14,8 @@ constexpr std::uint32_t kFlagBits = 128;
 constexpr std::uint32_t kEndSigns = 8192, kSigns = 9216;
 
 enum class Decision : std::uint32_t { allow, warn, confirm, block, uncertain, mark };
-enum class Gate : std::uint32_t { destructive, allowlist, diff_size, secrets };
+// evidence: what is lost is looked at, and kept; asks_for_losses is a switch alone.
+enum class Gate : std::uint32_t { destructive, allowlist, diff_size, secrets, evidence, asks_for_losses };
 // whole: as gnu, and long options are never abbreviated; guessed: as whole, of a program that nothing is known of.
 enum class OptionStyle : std::uint32_t { gnu, go, single, operands, powershell, slash, whole, guessed };
 constexpr bool has_bundles(OptionStyle style) noexcept {
