@@ -340,8 +340,14 @@ void judge(const HookEvent& event, const Situation& situation, gate::Tree& tree,
       judgement->reply.context = out.view();
       break;
     }
-    case Phase::after_tool: judging::after_tool(event, situation, judgement); break;
-    case Phase::failed_tool: judging::failed_tool(event, situation, judgement); break;
+    case Phase::after_tool:
+      undo::write_after(situation.state->view(), event.session);
+      judging::after_tool(event, situation, judgement);
+      break;
+    case Phase::failed_tool:
+      undo::write_after(situation.state->view(), event.session);
+      judging::failed_tool(event, situation, judgement);
+      break;
     default: break;
   }
   if (judgement->redaction.open(situation.secrets, situation.own_secrets))

@@ -209,23 +209,24 @@ Outcome Keep::look_at_move(const Effect& effect) noexcept {
 void Keep::add_absent(std::string_view path) noexcept { absent_ += append(&absent_end_, arena_.copy(path)); }
 void Keep::add_move(std::string_view from, std::string_view to) noexcept { moves_ += append(&move_end_, arena_.copy(from), arena_.copy(to)); }
 
-// The object that a reference leads to; empty where there is none.
 std::string_view Keep::reference(std::string_view name) noexcept {
+  if (!git_->by_program) return reference_in(arena_, git_->git_folder, git_->common, name);
+  std::string_view found;
+  if (!run_git(arena_, git_->root, {"rev-parse", "-q", "--verify", arena_.join(name)}, &found)) return {};
+  return found.substr(0, found.find('\n'));
+}
+
+std::string_view reference_in(Arena& arena, std::string_view git_folder, std::string_view common, std::string_view name) noexcept {
   for (int depth = 0; depth < 6; ++depth) {
-    if (git_->by_program) {
-      std::string_view found;
-      if (!run_git(arena_, git_->root, {"rev-parse", "-q", "--verify", arena_.join(name)}, &found)) return {};
-      return found.substr(0, found.find('\n'));
-    }
     const bool own = name.substr(0, 5) != "refs/" || name.substr(0, 14) == "refs/worktree/" || name.substr(0, 12) == "refs/bisect/";
-    std::string_view text = read_file(arena_, arena_.join(own ? git_->git_folder : git_->common, "/", name));
+    std::string_view text = read_file(arena, arena.join(own ? git_folder : common, "/", name));
     text = text.substr(0, text.find('\n'));
     if (text.substr(0, 5) == "ref: ") {
       name = text.substr(5);
       continue;
     }
     if (is_hex(text)) return text;
-    std::string_view packed = read_file(arena_, arena_.join(git_->common, "/packed-refs"));
+    std::string_view packed = read_file(arena, arena.join(common, "/packed-refs"));
     while (!packed.empty()) {
       const std::size_t end = packed.find('\n');
       const std::string_view line = packed.substr(0, end), object = line.substr(0, line.find(' '));

@@ -547,6 +547,65 @@ bool Keep::write_manifest(int keep, std::string_view command, std::string_view s
   return !out.failed();
 }
 
+namespace {
+
+// STATE/undo/.after-<hash of the session>: the keep, git's two folders, and the references, one a line.
+const char* after_file(Arena& arena, std::string_view state, std::string_view session) noexcept {
+  char hex[16];
+  hook::Writer(hex, sizeof hex).hex(hook::fnv64(session));
+  return arena.join(state, "/undo/.after-", {hex, 16});
+}
+
+}  // namespace
+
+void Keep::ask_for_after(std::string_view state, std::string_view session, std::string_view folder) noexcept {
+  if (git_ == nullptr || refs_ == 0 || git_->by_program || session.empty()) return;
+  const char* const path = after_file(arena_, state, session);
+  const int file = path == nullptr ? -1 : ::open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+  char* const memory = arena_.take<char>(4096);
+  if (file >= 0 && memory != nullptr) {
+    Out out(file, memory, 4096);
+    out.raw(folder).raw("\n").raw(git_->git_folder).raw("\n").raw(git_->common).raw("\n");
+    for (const Text* one = ref_first_; one != nullptr; one = one->next) out.raw(one->text).raw("\n");
+    out.flush();
+  }
+  if (file >= 0) ::close(file);
+}
+
+void write_after(std::string_view state, std::string_view session) noexcept {
+  if (session.empty()) return;
+  Arena arena(std::size_t{64} << 20);
+  const char* const path = after_file(arena, state, session);
+  const int file = path == nullptr ? -1 : ::open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+  char* const text = arena.take<char>(1 << 20);
+  if (file < 0 || text == nullptr) return;
+  const ssize_t got = ::read(file, text, 1 << 20);
+  ::close(file);
+  ::unlink(path);
+  std::string_view rest(text, got > 0 ? static_cast<std::size_t>(got) : 0), head[3];
+  const auto line = [&rest]() noexcept {
+    const std::size_t end = rest.find('\n');
+    const std::string_view found = rest.substr(0, end);
+    rest = end == std::string_view::npos ? std::string_view{} : rest.substr(end + 1);
+    return found;
+  };
+  for (std::string_view& one : head) one = line();
+  const char* const made = arena.join(head[0], "/.after");
+  char* const memory = arena.take<char>(4096);
+  const int to = made == nullptr || memory == nullptr ? -1 : ::open(made, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (to < 0) return;
+  Out out(to, memory, 4096);
+  out.raw("{");
+  for (bool first = true; !rest.empty(); first = false) {
+    const std::string_view name = line();
+    out.raw(first ? "" : ", ").string(name).raw(": ").string(reference_in(arena, head[1], head[2], name));
+  }
+  out.raw("}");
+  out.flush();
+  ::close(to);
+  if (!out.failed()) ::rename(made, arena.join(head[0], "/after"));
+}
+
 void Keep::remove_half(std::string_view half, std::string_view id) noexcept {
   for (const std::string_view name : {std::string_view("/keep"), std::string_view("/index")}) ::unlink(arena_.join(half, name));
   for (std::uint32_t i = 0; i < files_; ++i) ::unlink(arena_.join(half, "/", Decimal(i).view()));
@@ -644,6 +703,7 @@ bool Keep::finish(std::string_view state, std::string_view command, std::string_
       ::close(file);
     }
   }
+  ask_for_after(state, session, whole);
   *folder = whole;
   return true;
 }

@@ -49,6 +49,12 @@ struct Limits {
   std::uint32_t files = 10000, walk = 200000, milliseconds = 2000;
 };
 
+// The object that a reference leads to, where references are files; empty where there is none.
+std::string_view reference_in(Arena& arena, std::string_view git_folder, std::string_view common, std::string_view name) noexcept;
+
+// Writes what a keep's references are after its call, as the file `after` in it: for the session whose keep said so last.
+void write_after(std::string_view state, std::string_view session) noexcept;
+
 class Keep {
  public:
   struct Entry {
@@ -123,6 +129,7 @@ class Keep {
   bool write_one(Entry& entry, std::string_view half, int keep) noexcept;
   bool write_manifest(int keep, std::string_view command, std::string_view session, std::string_view root, std::uint64_t time, std::string_view id) noexcept;
   bool write_index(std::string_view half) noexcept;
+  void ask_for_after(std::string_view state, std::string_view session, std::string_view folder) noexcept;
   bool write_pins(std::string_view id) noexcept;
   void remove_half(std::string_view half, std::string_view id) noexcept;
   bool too_late() const noexcept;
