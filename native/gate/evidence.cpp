@@ -32,17 +32,30 @@ void size(std::uint64_t bytes, hook::Writer& out) noexcept {
 
 void Evidence::judge(const Image& image, const Settings& settings, const Surroundings& around, Verdict* verdict) noexcept {
   using undo::Outcome;
-  bool outside = false, refused = effects_.full();
+  bool outside = false, refused = effects_.full(), changed = false;
+  std::uint32_t last = 0;  // the last command that changes anything
+  for (std::uint32_t i = 0; i < effects_.source_count(); ++i)
+    if (!effects_.source(i).reads) last = i;
   for (std::uint32_t i = 0; i < effects_.source_count(); ++i) {
     undo::Effects::Source& source = effects_.source(i);
     for (std::uint32_t k = 0; k < source.count; ++k) {
       const undo::Effect& effect = effects_.effect(source.first + k);
-      const Outcome outcome = keep_.look(effect);
+      Outcome outcome = keep_.look(effect);
+      // What is moved and then deleted under its other name is lost as well.
+      if (effect.kind == undo::Effect::Kind::move && i < last && outcome <= Outcome::kept) {
+        undo::Effect deleted = effect;
+        deleted.kind = undo::Effect::Kind::remove;
+        if (const Outcome moved = keep_.look(deleted); moved > outcome) outcome = moved;
+      }
+      // What is not there yet may be made, or be led elsewhere, by what runs first.
+      if (outcome == Outcome::absent && !changed) outcome = Outcome::nothing;
       if (outcome > source.outcome) source.outcome = outcome;
       const bool known = effect.kind != undo::Effect::Kind::inside;
-      if (outcome == Outcome::outside) outside = outside || (known && !is_passing(effect.a, around));
-      else if (outcome > Outcome::kept) refused = refused || known;
+      const bool names_file = effect.kind <= undo::Effect::Kind::move;
+      if (outcome == Outcome::outside) outside = outside || (names_file && !is_passing(effect.a, around));
+      else if (outcome > Outcome::absent) refused = refused || known;
     }
+    changed = changed || !source.reads;
   }
   std::uint32_t left = 0;
   verdict->decision = Decision::allow;
@@ -81,7 +94,7 @@ void Evidence::say_lost(std::uint64_t now_ns, hook::Writer& out) const noexcept 
   out.raw(maybe ? "It may change " : "It deletes or overwrites ");
   if (keep_.lost_files() != 0) {
     number(keep_.lost_files(), "file", "files", out);
-    out.raw(keep_.lost_files() == 1 ? " as git does not have it, " : " as git does not have them, ");
+    out.raw(" that git does not have, ");
     size(keep_.lost_bytes(), out);
     const std::uint64_t age = now_ns > keep_.newest_ns() ? (now_ns - keep_.newest_ns()) / 1000000000u : 0;
     out.raw(keep_.lost_files() == 1 ? ", changed " : ", the newest ");
@@ -97,7 +110,7 @@ void Evidence::say_lost(std::uint64_t now_ns, hook::Writer& out) const noexcept 
     number(keep_.lost_stashes(), "stash", "stashes", out);
     more = true;
   }
-  if (keep_.loses_commits()) out.raw(more ? ", and commits" : "commits").raw(" that a name may be the last to hold");
+  if (keep_.loses_commits()) out.raw(more ? ", and " : "").raw("names of commits");
   if (keep_.left_out() != 0) {
     out.raw("; ");
     number(keep_.left_out(), "file", "files", out);

@@ -155,6 +155,7 @@ void before_tool(const HookEvent& event, const Situation& situation, gate::Tree&
     evidence->judge(*situation.image, settings, around, &judgement->verdict);
   }
   const bool keeps = evidence != nullptr && evidence->keeps();
+  if (!keeps) late::answer().more_ms = 0;
   run.save();
 
   Reply& reply = judgement->reply;
@@ -176,6 +177,7 @@ void before_tool(const HookEvent& event, const Situation& situation, gate::Tree&
   if (wants_scan || keeps || decision != Decision::allow) mask_secrets(event, situation, wants_scan, judgement);
   reply.decision = worse(decision, judgement->verdict.decision);
   if (keeps && reply.decision != Decision::block) keep(event, situation, judgement);
+  late::answer().more_ms = 0;
   if (reply.decision != Decision::confirm) judgement->has_subject = false;
   if (reply.decision == Decision::confirm && judgement->has_subject) {
     const approvals::Answer answer = approvals::take(*situation.state, judgement->subject, event, situation.now_s);

@@ -171,6 +171,8 @@ struct CommandEffects {
       const std::string_view text = words[i].text;
       if (text == "--") return nullptr;
       if ((text == option || (!name.empty() && text == name)) && i + 1 < count) return &words[i + 1];
+      const bool bundle = option.size() == 2 && text.size() > 2 && text[0] == '-' && text[1] != '-' && text.back() == option[1];
+      if (bundle && i + 1 < count) return &words[i + 1];  // sort -ro FILE
       std::size_t cut = 0;
       if (!name.empty() && text.size() > name.size() + 1 && text.substr(0, name.size()) == name && text[name.size()] == '=') cut = name.size() + 1;
       else if (option.size() == 2 && option[0] == '-' && text.size() > 2 && text.substr(0, 2) == option) cut = 2;
@@ -252,9 +254,10 @@ struct CommandEffects {
       if (!one_of(program, row.programs)) continue;
       for (const char letter : row.unless)
         if (letter != 0 && (letter != 'd' || program == "install") && (letter != 'n' || program == "cp") && has(letter)) return;
+      std::int32_t appends = -1;
       if (program == "@write")
         for (std::uint32_t i = 0; i < count; ++i)
-          if (words[i].text == "--append") return;  // what was there stays
+          if (words[i].text == "--append") appends = 1;
       if (program == "ln" && !has('f', "--force")) return;
       const std::uint32_t size = operands(row.values, 0, found);
       switch (row.how) {
@@ -268,7 +271,7 @@ struct CommandEffects {
         default:
           for (std::uint32_t i = 0; i < size; ++i)
             each(*found[i], [&](std::string_view path) noexcept {
-              add(row.how == 'd' ? Effect::Kind::remove : row.how == 'w' ? Effect::Kind::write : Effect::Kind::replace, path);
+              add(row.how == 'd' ? Effect::Kind::remove : row.how == 'w' ? Effect::Kind::write : Effect::Kind::replace, path, {}, appends);
             });
           return;
       }
@@ -507,10 +510,11 @@ struct CommandEffects {
           if (digits) number = value;
         }
         add(Kind::stash, {}, {}, number);
-        if (what != "drop") add(Kind::index);
-        return;
+        if (what == "drop") return;
+        add(Kind::incoming, number > 0 && named != nullptr ? named->text : std::string_view("stash@{0}"));
+        return add(Kind::index);
       }
-      if (what == "apply") return;
+      if (what == "apply") return add(Kind::incoming, size > 1 && known(*found[1]) ? found[1]->text : std::string_view("stash@{0}"));
       add(Kind::worktree);
       add(Kind::index);
       if (has('u', "--include-untracked", from)) add(Kind::untracked);
@@ -576,7 +580,7 @@ struct CommandEffects {
       if (has('n', "--dry-run", from)) return;
       add(Kind::index);
       if (sub == "mv") return to_last(found, size, true, false);
-      if (!has(0, "--cached", from)) paths(size, 0, Kind::worktree);
+      if (!has(0, "--cached", from)) paths(size, 0, Kind::remove);
       return;
     }
     if (sub == "update-ref") {
@@ -639,7 +643,7 @@ void Effects::take(const Tree& tree) noexcept {
       return;
     }
     CommandEffects listed{*this, tree, command, tree.arguments(command), command.word_count, i};
-    const std::uint32_t first = effect_count_;
+    std::uint32_t first = effect_count_, inherited = 0;
     if ((command.via & via::kRemote) != 0) {
       listed.seen = false;  // of another machine
     } else if ((command.via & via::kContainer) != 0) {
@@ -650,6 +654,13 @@ void Effects::take(const Tree& tree) noexcept {
     } else if ((command.via & via::kArgumentsAdded) != 0) {
       // Names that another program adds: of find, which is judged by where it looks, or not known.
       const bool found = command.carrier != gate::kNone && one_of(tree.command(command.carrier).program, "find gfind");
+      for (std::uint32_t k = source_count_; found && inherited == 0 && k != 0; --k)
+        if (sources_[k - 1].field == kUnnamed && sources_[k - 1].command == command.carrier) {
+          first = sources_[k - 1].first;
+          inherited = sources_[k - 1].count;
+          listed.seen = sources_[k - 1].seen;
+          break;
+        }
       if (!found && !one_of(command.program, kReads)) listed.unknown();
     } else {
       listed.list();
@@ -659,7 +670,7 @@ void Effects::take(const Tree& tree) noexcept {
       for (std::uint32_t k = 0; k < tree.uncertainty_count() && !open; ++k) open = tree.uncertainties()[k].command == i && !tree.uncertainties()[k].settled;
       if (open && listed.seen) listed.unknown();
     }
-    sources_[source_count_] = {kUnnamed, i, first, effect_count_ - first, listed.seen, listed.reads, Outcome::nothing};
+    sources_[source_count_] = {kUnnamed, i, first, inherited != 0 ? inherited : effect_count_ - first, listed.seen, listed.reads, Outcome::nothing};
     ++source_count_;
   }
 }
@@ -670,7 +681,7 @@ bool Effects::covers(std::uint32_t field, std::uint32_t command, Outcome most) n
     const Source& source = sources_[i];
     if (source.field != field || (command != gate::kNone && source.command != command)) continue;
     if (!source.seen || source.outcome > most) return false;
-    found = true;
+    found = found || source.count != 0;  // what has no effect here may have one elsewhere: git push
   }
   return found && !full_;
 }

@@ -19,6 +19,7 @@ constexpr std::uint32_t kAll = 0xffffffffu;
 // What git would not give back, other than what a tool makes again.
 constexpr std::uint32_t kAtRisk = bit(Class::staged) | bit(Class::changed) | bit(Class::untracked) | bit(Class::ignored);
 constexpr int kDepth = 256;
+constexpr off_t kAppended = 1 << 20;
 
 Outcome worse(Outcome one, Outcome other) noexcept { return one > other ? one : other; }
 
@@ -189,7 +190,7 @@ Outcome Keep::add_folder(std::string_view path, const struct stat& about, char h
 // One file or all below a folder go to another name; what that had is replaced.
 Outcome Keep::look_at_move(const Effect& effect) noexcept {
   const std::string_view from = place(effect.a, false);
-  if (from.empty()) return Outcome::nothing;
+  if (from.empty()) return Outcome::absent;
   std::string_view to = place(effect.b, false);
   struct stat about;
   if (!to.empty() && ::stat(to.data(), &about) == 0 && S_ISDIR(about.st_mode)) to = place(arena_.copy(effect.b, "/", name_of(from)), false);
@@ -364,7 +365,7 @@ Outcome Keep::add_ways(std::string_view root, std::string_view name, std::string
 Outcome Keep::look_at_git(const Effect& effect) noexcept {
   using Kind = Effect::Kind;
   Repository* const repository = facts_.repository(place(effect.folder, true));
-  if (repository == nullptr) return Outcome::nothing;
+  if (repository == nullptr) return Outcome::outside;
   const bool takes_git = effect.kind != Kind::worktree && effect.kind != Kind::untracked && effect.kind != Kind::ignored && effect.kind != Kind::incoming;
   if (takes_git) {
     if (git_ != nullptr && git_ != repository) return refuse(Outcome::unseen, "it is about more than one repository", repository->root);
@@ -453,17 +454,26 @@ Outcome Keep::look(const Effect& effect) noexcept {
   switch (effect.kind) {
     case Kind::remove: {
       const std::string_view path = place(effect.a, false);
-      if (path.empty()) return Outcome::nothing;
+      if (path.empty()) return arena_.full() ? refuse(Outcome::too_much, "there is no memory to look at it", effect.a) : Outcome::absent;
       if (gone_count_ < 64) gone_[gone_count_++] = path;
       return add(path, 'd', kAll, true);
     }
-    case Kind::write: return add(place(effect.a, true), 'w', kAll, false);
-    case Kind::replace: return add(place(effect.a, false), 'r', kAll, false);
-    case Kind::below: return add(place(effect.a, false), 'r', kAtRisk, true);
+    case Kind::write: {
+      const std::string_view path = place(effect.a, true);
+      struct stat about;  // of what something is added to, only what is small is kept: none of it is lost
+      if (effect.number == 1 && !path.empty() && ::lstat(path.data(), &about) == 0 && about.st_size > kAppended) return Outcome::nothing;
+      return path.empty() ? Outcome::absent : add(path, 'w', kAll, false);
+    }
+    case Kind::replace:
+    case Kind::below: {
+      const std::string_view path = place(effect.a, false);
+      if (path.empty()) return Outcome::absent;
+      return effect.kind == Kind::replace ? add(path, 'r', kAll, false) : add(path, 'r', kAtRisk, true);
+    }
     case Kind::move: return look_at_move(effect);
     case Kind::inside: {
       Repository* const repository = facts_.repository(place(effect.folder, true));
-      if (repository == nullptr) return Outcome::nothing;
+      if (repository == nullptr) return Outcome::outside;
       if (inside_ == repository) return inside_outcome_;
       inside_ = repository;
       inside_from_ = entry_count_;

@@ -48,7 +48,7 @@ inline void keep(const Request& request, Answer* answer) {
     if (const Outcome outcome = keep.look(effect); outcome > worst) worst = outcome;
   }
   std::string_view folder;
-  answer->done = worst <= Outcome::kept && keep.finish(request.state, request.command, request.session, request.working, request.root, &folder);
+  answer->done = worst <= Outcome::absent && keep.finish(request.state, request.command, request.session, request.working, request.root, &folder);
   answer->folder = folder;
   answer->why = keep.why();
   answer->path = keep.why_path();

@@ -36,7 +36,7 @@ class Effects {
   Source& source(std::uint32_t i) noexcept { return sources_[i]; }
   const Effect& effect(std::uint32_t i) const noexcept { return effects_[i]; }
   bool full() const noexcept { return full_; }
-  // Whether a finding about a command is about what is among the effects, and all of that is of at most this outcome.
+  // Whether a command has effects, all of them are known, and of at most this outcome.
   bool covers(std::uint32_t field, std::uint32_t command, Outcome most) noexcept;
   // Whether all that a command may reach inside its repository is kept.
   bool keeps_inside(std::uint32_t field, std::uint32_t command) noexcept;

@@ -41,8 +41,8 @@ struct Effect {
   std::uint32_t source = 0;  // whose effect it is, for the caller
 };
 
-// What became of one effect, the worst last.
-enum class Outcome : std::uint8_t { nothing, kept, too_much, unseen, outside };
+// What became of one effect, the worst last. absent: nothing is there, as long as nothing else makes it first.
+enum class Outcome : std::uint8_t { nothing, kept, absent, too_much, unseen, outside };
 
 struct Limits {
   std::uint64_t bytes = std::uint64_t{256} << 20, free = std::uint64_t{512} << 20;
