@@ -46,13 +46,15 @@ def read(folder: Path) -> dict[str, Any]:
     data = (folder / "keep").read_bytes()
     magic, size, sum_, own = struct.unpack("<8sQII", data[-24:])
     text = data[-24 - size : -24]
-    assert magic == b"tipkeep1" and zlib.crc32(data[-24:-4]) == own and zlib.crc32(text) == sum_
+    assert magic == b"tipkeep1"
+    assert zlib.crc32(data[-24:-4]) == own
+    assert zlib.crc32(text) == sum_
     manifest: dict[str, Any] = json.loads(text)
     for entry in manifest["files"]:
         path = Path(entry["path"])
         if "at" in entry:
             kept = data[entry["at"] : entry["at"] + entry["size"]]
-            assert zlib.crc32(kept) == entry["crc"] and kept == path.read_bytes(), entry
+            assert (zlib.crc32(kept), kept) == (entry["crc"], path.read_bytes()), entry
         elif "file" in entry:
             assert (folder / entry["file"]).read_bytes() == path.read_bytes(), entry
     return manifest
@@ -70,7 +72,8 @@ def test_a_kill_leaves_no_half_keep(tmp_path: Path) -> None:
     for number in range(16):
         state = tmp_path / f"s{number}"
         process = subprocess.Popen([sys.executable, "-c", PROGRAM, root, state], stdout=subprocess.PIPE)
-        assert process.stdout is not None and process.stdout.readline() == b"ready\n"
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
         time.sleep(drawn.random() * 0.2)
         process.send_signal(signal.SIGKILL)
         process.wait()
@@ -80,7 +83,7 @@ def test_a_kill_leaves_no_half_keep(tmp_path: Path) -> None:
             manifest = read(folder)
             assert git(root, "rev-parse", manifest["git"]["pins"] + "0")
         whole, begun = whole + len(done), begun + len(half)
-    assert whole and begun, (whole, begun)
+    assert min(whole, begun) > 0, (whole, begun)
 
 
 def test_a_full_disk_leaves_nothing(tmp_path: Path) -> None:
@@ -100,7 +103,8 @@ def test_a_full_disk_leaves_nothing(tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "s")
     os.mkfifo(root / "pipe")  # a keep that waits would never end
     folder, why, *_ = keep(EVERYTHING, root, tmp_path / "s")
-    assert why is None and folder is not None
+    assert why is None
+    assert folder is not None
     assert read(Path(folder))["counts"]["untracked"] == 52
 
 
@@ -119,9 +123,12 @@ def test_limits_and_what_cannot_be_kept(tmp_path: Path) -> None:
     ]
     for effects, limits, wanted in rows:
         folder, why, *_ = keep(effects, root, tmp_path / "s", limits=limits)
-        assert folder is None and why is not None and wanted in why, (effects, limits, why)
+        assert (folder, wanted in str(why)) == (None, True), (effects, limits, why)
         assert kept_in(tmp_path / "s")[0] == []
-    assert keep([("delete", "nothing"), ("replace", "d"), ("delete", "out/x")], root, tmp_path / "s")[:2] == (None, None)
+    assert keep([("delete", "nothing"), ("replace", "d"), ("delete", "out/x")], root, tmp_path / "s")[:2] == (
+        None,
+        None,
+    )
 
 
 def test_what_is_kept_of_git(tmp_path: Path) -> None:
@@ -135,11 +142,14 @@ def test_what_is_kept_of_git(tmp_path: Path) -> None:
         tmp_path / "s",
         command="git branch -D side",
     )
-    assert why is None and folder is not None
+    assert why is None
+    assert folder is not None
     kept = read(Path(folder))
     head = git(root, "rev-parse", "HEAD")[0].strip()
     assert kept["git"]["refs"] | {"refs/heads/side": head, "refs/tags/v1": head} == kept["git"]["refs"]
-    assert [text for _, text in kept["git"]["stashes"]] == [git(root, "log", "-g", "--format=%gs", "refs/stash")[0].strip()]
+    assert [text for _, text in kept["git"]["stashes"]] == [
+        git(root, "log", "-g", "--format=%gs", "refs/stash")[0].strip()
+    ]
     for number, name in enumerate(kept["git"]["pinned"]):
         assert git(root, "rev-parse", f"{kept['git']['pins']}{number}")[0].strip() == name
     assert (Path(folder) / "index").read_bytes()[:4] == b"DIRC"
@@ -154,7 +164,14 @@ def test_nothing_runs_that_the_repository_configures(tmp_path: Path) -> None:
     root, ran = repository(tmp_path / "r", 2), tmp_path / "ran"
     hooks = root / ".hooks"
     hooks.mkdir()
-    for name in ("reference-transaction", "post-index-change", "pre-commit", "post-checkout", "fsmonitor-watchman", "program"):
+    for name in (
+        "reference-transaction",
+        "post-index-change",
+        "pre-commit",
+        "post-checkout",
+        "fsmonitor-watchman",
+        "program",
+    ):
         (hooks / name).write_text(f"#!/bin/sh\necho {name} >> {ran}\ncat\n")
         (hooks / name).chmod(0o755)
     (root / ".gitattributes").write_text("* filter=evil diff=evil\n")
@@ -166,7 +183,15 @@ def test_nothing_runs_that_the_repository_configures(tmp_path: Path) -> None:
     git(root, "config", "alias.write-tree", f"!echo alias >> {ran}")
     (root / "t").write_text("changed")
     shutil.rmtree(ran, ignore_errors=True)
-    effects = [("delete", "t"), ("git", "incoming", "stash@{0}"), ("git", "worktree"), ("git", "untracked"), *EVERYTHING]
+    effects = [
+        ("delete", "t"),
+        ("git", "incoming", "stash@{0}"),
+        ("git", "worktree"),
+        ("git", "untracked"),
+        *EVERYTHING,
+    ]
     folder, why, *_ = keep(effects, root, tmp_path / "s")
-    assert why is None and folder is not None and read(Path(folder))["counts"]["changed"] == 1
+    assert why is None
+    assert folder is not None
+    assert read(Path(folder))["counts"]["changed"] == 1
     assert not ran.exists(), ran.read_text()

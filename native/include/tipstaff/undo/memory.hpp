@@ -19,7 +19,9 @@ class Arena {
 #if defined(MAP_NORESERVE)
     flags |= MAP_NORESERVE;
 #endif
-    void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+    void* memory = MAP_FAILED;
+    for (; memory == MAP_FAILED && capacity_ >= (1 << 20); capacity_ /= memory == MAP_FAILED ? 4 : 1)  // less where memory is counted
+      memory = ::mmap(nullptr, capacity_, PROT_READ | PROT_WRITE, flags, -1, 0);
     if (memory != MAP_FAILED) memory_ = static_cast<char*>(memory);
   }
   Arena(const Arena&) = delete;
