@@ -11,7 +11,10 @@ from typing import Any
 
 import pytest
 
-from tests.hook.running import Bench, program
+from tests.hook.running import Bench, default_image, program
+from tipstaff.gates.config import GateConfig
+from tipstaff.gates.image.layout import with_settings
+from tipstaff.gates.image.policy_file import write_policy
 
 
 def git(bench: Bench, *words: str) -> None:

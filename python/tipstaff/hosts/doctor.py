@@ -161,7 +161,7 @@ def sample_events(host: AgentHost, cwd: Path) -> dict[str, bytes]:
     commands = {
         "harmless": "git status",
         "destructive": "rm -rf /",
-        "confirm": "git reset --hard",
+        "confirm": "git push --force",
         "secret": f"export AWS_ACCESS_KEY_ID={key}",
     }
     events = {kind: json.dumps(host.tool_call(command, cwd)).encode() for kind, command in commands.items()}
