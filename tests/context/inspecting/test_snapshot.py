@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.context.requests import CANDIDATES, LINES, request
-from tipstaff.context import estimate_tokens
+from tipstaff.context import ContextSession, estimate_tokens
 from tipstaff.context.inspecting.snapshot import take_snapshot
 from tipstaff.context.inspecting.snapshot_folder import SnapshotFolder
 from tipstaff.context.prompt.assembly import ContextAssemblyPlan
@@ -127,3 +127,13 @@ def test_writers_at_the_same_time_never_take_the_same_number(tmp_path: Path) -> 
         found = list(threads.map(lambda _: SnapshotFolder(tmp_path, kept=100).record(snapshot), range(40)))
     assert sorted(one.request_number for one in found) == list(range(1, 41))
     assert SnapshotFolder(tmp_path).numbers("s") == tuple(range(1, 41))
+
+
+def test_no_secret_is_written(tmp_path: Path) -> None:
+    secret = "sk_" + "live_" + "u7x8Kd2mQ9vLp4Rt6Yz1Wb3N"
+    session = ContextSession(tmp_path, base="You are an agent.", git=None, environment=f"KEY={secret}")
+    session.request(f"always use the key {secret} for staging")
+    session.close()
+    written = [path.read_bytes() for path in (tmp_path / ".tipstaff").rglob("*") if path.is_file()]
+    assert any(b"for staging" in text for text in written)
+    assert [text for text in written if secret.encode() in text] == []

@@ -11,6 +11,7 @@ from tipstaff.context.prompt.sections import SectionReport
 from tipstaff.context.sources.project_rules import GivenRule
 from tipstaff.context.tokens.counting import TextCounter, default_counter, estimate_tools
 from tipstaff.context.tokens.request_tokens import messages_total
+from tipstaff.gates.secrets.scanner import redact
 from tipstaff.model import Record
 
 CANDIDATES: Final = "candidates"
@@ -267,7 +268,7 @@ def take_snapshot(
         focus=SnapshotFocus()
         if focus is None
         else SnapshotFocus(
-            query_summary=writable(focus.query_summary),
+            query_summary=writable(redact(focus.query_summary)),
             active_file_paths=_texts(focus.active_file_paths),
             active_symbols=_texts(focus.active_symbols),
             plan_signals=_texts(focus.plan_signals),
@@ -316,7 +317,7 @@ def _section(
             start=cut.start,
             end=cut.end,
         ),
-        content=writable(content) if keep_content else "",
+        content=writable(redact(content)) if keep_content else "",
     )
 
 
@@ -334,7 +335,7 @@ def writable(text: str) -> str:
 
 
 def _texts(texts: Iterable[str]) -> tuple[str, ...]:
-    return tuple(writable(text) for text in texts)
+    return tuple(writable(redact(text)) for text in texts)
 
 
 def json_ready(snapshot: ContextSnapshot) -> dict[str, Any]:

@@ -12,9 +12,6 @@ from tipstaff.context.conversation.messages import Block, Message, blocks_of, wi
 from tipstaff.context.shortening.stubs import Reference, shortened_result
 from tipstaff.context.tokens.counting import TextCounter, estimate_block
 
-LAST_RESORT_SHARE: Final = 0.9
-"""Where a request would take more of the window than this, results are cut wherever they are."""
-
 _LEAST_SHORTENED: Final = 400
 
 
