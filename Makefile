@@ -59,6 +59,7 @@ $(VENV)/.bench: $(VENV)/.test
 demo: $(VENV)/.run
 	@$(BIN)/python examples/demo.py
 	@$(BIN)/python examples/review_demo.py
+	@$(BIN)/python examples/undo_demo.py
 	@$(BIN)/python examples/learning.py
 
 # One process for each core, at most eight; every test can run beside every other one.

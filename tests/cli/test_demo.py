@@ -53,3 +53,13 @@ def test_the_story_of_a_rule_that_learns() -> None:
     assert steps[2].endswith("promote")
     assert "its chain is whole" in done.stdout
     assert sorted((ROOT / "examples" / "orchard").rglob("*")) == before
+
+
+def test_the_story_of_an_undo() -> None:
+    """An agent deletes three untracked files and a stash, and they come back."""
+    done = subprocess.run(
+        [sys.executable, "examples/undo_demo.py"], cwd=ROOT, capture_output=True, encoding="utf-8", check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "3 files that git does not have" in done.stdout
+    assert "stash On main: discount, half done" in done.stdout
