@@ -119,7 +119,7 @@ OPERATIONS = (
     moves("mv notes.md link", "notes.md", "link"),
     of_git("git checkout -- src/m1.py", ("worktree", "src/m1.py")),
     of_git("git checkout .", ("worktree",), ("index",)),
-    of_git("git restore --staged --worktree docs", ("worktree", "docs"), ("index",)),
+    of_git("git restore --staged --worktree docs", ("incoming", "HEAD"), ("worktree", "docs"), ("index",)),
     Operation("git reset -q --hard", RESET),
     Operation("git reset -q --hard HEAD~1", ((G, "incoming", "HEAD~1"), *RESET)),
     of_git("git reset -q", ("index",)),
