@@ -27,7 +27,7 @@ from tipstaff.context.conversation.messages import CALLS
 from tipstaff.errors import ConfigError
 from tipstaff.model import Record
 
-REGIONS: Final = (
+REGIONS: Final[tuple[str, ...]] = (
     "system_prompt",
     "compacted_history",
     "graph_entities",
@@ -37,7 +37,13 @@ REGIONS: Final = (
 )
 """In the order in which they are sent."""
 
-EVICTION_ORDER: Final = ("tool_results", "recent_history", "hydrated_context", "graph_entities", "compacted_history")
+EVICTION_ORDER: Final[tuple[str, ...]] = (
+    "tool_results",
+    "recent_history",
+    "hydrated_context",
+    "graph_entities",
+    "compacted_history",
+)
 DEFAULT_HEADROOM_TOKENS: Final = 6_400
 DEFAULT_THRESHOLD: Final = 0.60
 DEFAULT_TOOL_RESULT_MAX_AGE: Final = 3
@@ -208,7 +214,7 @@ class ContextWindow:
 
     def region_tokens(self) -> dict[str, int]:
         """Return the tokens of each region."""
-        found = dict.fromkeys(REGIONS, 0)
+        found: dict[str, int] = dict.fromkeys(REGIONS, 0)
         for entry in self._entries.values():
             found[entry.region] += entry.tokens
         return found
