@@ -23,6 +23,9 @@ from tipstaff.model import EVERYWHERE, GuidanceRule
 
 CONSTITUTION_TOKENS: Final = 500
 """What the constitution's rules may cost together; four characters are a token (ADR-G002)."""
+FEW: Final = 5
+"""As many rules as a task is given (`max_shards`): where there are no more, much has to be at stake."""
+MUCH: Final = 2.7
 FOLDER_LINES: Final = 20
 FOLDER_TOKENS: Final = 200
 """What chosen rules may fill a nested folder's constitution up to."""
@@ -104,9 +107,10 @@ def elect(
             continue
         if rule.source == "local" and not rule.is_constitution:
             continue
-        points = (
-            stakes(rule).points + place(rule.line, last[rule.path]) + (BELOW_HEADING if rule.is_constitution else 0)
-        )
+        own = stakes(rule).points
+        if len(rules) <= FEW and own < MUCH and not rule.is_constitution:
+            continue
+        points = own + place(rule.line, last[rule.path]) + (BELOW_HEADING if rule.is_constitution else 0)
         if points >= ENOUGH:
             priority = rule.priority + (0 if rule.is_constitution else CONSTITUTION_BOOST)
             entries.setdefault(folder_scope(rule), []).append(_Entry(priority, points, index))
