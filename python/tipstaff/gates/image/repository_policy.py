@@ -258,7 +258,7 @@ def _is_weaker(name: str, former: Any, now: Any) -> bool:
     if name in {"uncertain", "uncertain_unattended", "on_error"}:
         return DECISIONS.index(now) < DECISIONS.index(former)
     if name == "evidence":  # words do not see what is lost
-        return former == "files" and now == "none"
+        return (former, now) == ("files", "none")
     if name == "diff_size_threshold":
         return bool(now > former)
     return False
