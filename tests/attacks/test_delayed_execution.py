@@ -39,4 +39,4 @@ def test_what_starts_later_written_by_tool(victim: Victim, path: str, content: s
 def test_temporary_folder_that_holds_a_home(victim: Victim) -> None:
     for folder in (victim.home, victim.home.parent, victim.repository, "/", "/home", "/etc", "/tmp/../home"):
         environment = {"TMPDIR": str(folder)}
-        assert victim.decision("rm -rf /home/other/things", environment=environment) in STOPPED
+        assert victim.decision("rm -rf /usr/local/bin", environment=environment) in STOPPED

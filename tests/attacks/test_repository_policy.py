@@ -42,7 +42,7 @@ def test_branch_that_an_agent_compiles(victim: Victim) -> None:
 def test_pack_that_an_agent_compiles(victim: Victim, name: str) -> None:
     victim.put(".tipstaff/packs/own.toml", EVIL_PACKS[name])
     victim.tipstaff("compile")
-    for command in (*HARM, "git reset --hard", "rm -rf src"):
+    for command in (*HARM, "git reset --hard", "rm -rf /usr/local/share"):
         assert victim.decision(command) in STOPPED
 
 

@@ -29,7 +29,7 @@ def test_checksum_is_that_of_the_native_side(data: bytes) -> None:
 def test_the_shipped_image_opens_and_has_texts() -> None:
     policy = _gates.Policy(image())
     assert len(policy.rules) > 150
-    assert policy.config[0] == 0b1101
+    assert policy.config[0] == 0b11101
     assert policy.allowlist == ()
 
 
