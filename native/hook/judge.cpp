@@ -33,6 +33,7 @@ namespace {
 using gate::Decision;
 
 constexpr int kKeepingMs = 2200;
+constexpr int kAfterwardsMs = 190;  // what looking and keeping took is not counted
 
 Decision worse(Decision one, Decision other) noexcept { return one > other ? one : other; }
 
@@ -155,7 +156,7 @@ void before_tool(const HookEvent& event, const Situation& situation, gate::Tree&
     evidence->judge(*situation.image, settings, around, &judgement->verdict);
   }
   const bool keeps = evidence != nullptr && evidence->keeps();
-  if (!keeps) late::answer().more_ms = 0;
+  if (!keeps) late::answer().more_ms = evidence != nullptr ? kAfterwardsMs : 0;
   run.save();
 
   Reply& reply = judgement->reply;
@@ -177,7 +178,7 @@ void before_tool(const HookEvent& event, const Situation& situation, gate::Tree&
   if (wants_scan || keeps || decision != Decision::allow) mask_secrets(event, situation, wants_scan, judgement);
   reply.decision = worse(decision, judgement->verdict.decision);
   if (keeps && reply.decision != Decision::block) keep(event, situation, judgement);
-  late::answer().more_ms = 0;
+  late::answer().more_ms = evidence != nullptr ? kAfterwardsMs : 0;
   if (reply.decision != Decision::confirm) judgement->has_subject = false;
   if (reply.decision == Decision::confirm && judgement->has_subject) {
     const approvals::Answer answer = approvals::take(*situation.state, judgement->subject, event, situation.now_s);
