@@ -21,7 +21,7 @@ std::uint32_t number_at(const unsigned char* at) noexcept {
 
 int order(std::string_view left, std::string_view right) noexcept {
   const std::size_t same = left.size() < right.size() ? left.size() : right.size();
-  const int found = std::memcmp(left.data(), right.data(), same);
+  const int found = same == 0 ? 0 : std::memcmp(left.data(), right.data(), same);
   return found != 0 ? found : left.size() < right.size() ? -1 : left.size() > right.size() ? 1 : 0;
 }
 
@@ -246,7 +246,7 @@ bool Index::holds_below(std::string_view folder) const noexcept {
   // `folder/` sorts behind `folder-x`, so its place is asked for by its first letters and the slash.
   char text[4097];
   if (folder.size() >= sizeof text) return true;
-  std::memcpy(text, folder.data(), folder.size());
+  if (!folder.empty()) std::memcpy(text, folder.data(), folder.size());
   text[folder.size()] = '/';
   const Entry* const found = from({text, folder.size() + 1});
   return found != end() && found->size > folder.size() && is_below(found->view(), folder);

@@ -402,7 +402,7 @@ bool Keep::write_pins(std::string_view id) noexcept {
   if (lines == nullptr) return false;
   std::size_t used = 0;
   for (const Text* one = pin_first_; one != nullptr && used + one->text.size() < (size + 1) * pins_; one = one->next) {
-    std::memcpy(lines + used, one->text.data(), one->text.size());
+    if (!one->text.empty()) std::memcpy(lines + used, one->text.data(), one->text.size());
     used += one->text.size();
     lines[used++] = '\n';
   }
@@ -427,7 +427,7 @@ bool Keep::write_pins(std::string_view id) noexcept {
     for (const Text* one = pin_first_; one != nullptr; one = one->next, ++i) {
       const std::string_view parts[] = {"create refs/tipstaff/", id, "/", Decimal(i).view(), " ", one->text, "\n"};
       for (const std::string_view part : parts) {
-        std::memcpy(text + bytes, part.data(), part.size());
+        if (!part.empty()) std::memcpy(text + bytes, part.data(), part.size());
         bytes += part.size();
       }
     }

@@ -48,7 +48,7 @@ class Arena {
   const char* join(std::string_view a, std::string_view b = {}, std::string_view c = {}) noexcept {
     char* const out = static_cast<char*>(take(a.size() + b.size() + c.size() + 1));
     if (out == nullptr) return nullptr;
-    std::memcpy(out, a.data(), a.size());
+    if (!a.empty()) std::memcpy(out, a.data(), a.size());
     if (!b.empty()) std::memcpy(out + a.size(), b.data(), b.size());
     if (!c.empty()) std::memcpy(out + a.size() + b.size(), c.data(), c.size());
     out[a.size() + b.size() + c.size()] = 0;
