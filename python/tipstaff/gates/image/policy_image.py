@@ -41,8 +41,9 @@ def compile_image(
     policy
         What the packs say.
     config
-        Switches (bits: destructive 1, allowlist 2, diff size 4, secrets 8, evidence by files 16, asking for what is lost
-        32), lines of one edit, lines of one run (0: no limit), what is uncertain with a person and without one, and what an error means (decisions by number).
+        Switches (bits: destructive 1, allowlist 2, diff size 4, secrets 8, evidence by files 16, asking for what is
+        lost 32), lines of one edit, lines of one run (0: no limit), what is uncertain with a person and without one,
+        and what an error means (decisions by number).
     allowlist
         Globs of tool names.
     secrets
