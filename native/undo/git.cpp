@@ -129,7 +129,7 @@ bool run_git(Arena& arena, std::string_view root, std::initializer_list<const ch
     whole = whole && status == 0;
   }
   if (size != 0 && arena.take(size) == nullptr) whole = false;
-  // What was taken is aligned, so it may begin behind where the text does.
+  // What was taken is aligned, so it may begin after the text does.
   if (output != nullptr && whole) *output = {text, size};
   return whole;
 }

@@ -30,7 +30,7 @@ bool in_class(std::string_view name, unsigned char c) noexcept {
   return false;
 }
 
-// Matches a letter with the class that begins behind `[`; moves `*at` behind it. 1, 0, or -1 where it is broken.
+// Matches a letter with the class that begins after `[`; moves `*at` past it. 1, 0, or -1 where it is broken.
 int bracket(std::string_view pattern, std::size_t* at, char letter) noexcept {
   std::size_t i = *at;
   const bool negated = i < pattern.size() && (pattern[i] == '!' || pattern[i] == '^');

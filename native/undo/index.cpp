@@ -243,7 +243,7 @@ const Index::Entry* Index::find(std::string_view name) const noexcept {
 }
 
 bool Index::holds_below(std::string_view folder) const noexcept {
-  // `folder/` sorts behind `folder-x`, so its place is asked for by its first letters and the slash.
+  // `folder/` sorts after `folder-x`, so its place is asked for by its first letters and the slash.
   char text[4097];
   if (folder.size() >= sizeof text) return true;
   if (!folder.empty()) std::memcpy(text, folder.data(), folder.size());

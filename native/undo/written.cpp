@@ -36,7 +36,7 @@ std::uint64_t now_ms() noexcept {
   return static_cast<std::uint64_t>(at.tv_sec) * 1000 + static_cast<std::uint64_t>(at.tv_nsec) / 1000000;
 }
 
-// Decimal digits behind a text.
+// Decimal digits after a text.
 struct Decimal {
   char text[24];
   std::size_t size = 0;

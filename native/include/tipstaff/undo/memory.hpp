@@ -44,7 +44,7 @@ class Arena {
   T* take(std::size_t count = 1) noexcept {
     return static_cast<T*>(take(count * sizeof(T)));
   }
-  // The texts one after another, with a zero behind them; null where there is no room.
+  // The texts one after another, ended by a zero; null where there is no room.
   const char* join(std::string_view a, std::string_view b = {}, std::string_view c = {}) noexcept {
     char* const out = static_cast<char*>(take(a.size() + b.size() + c.size() + 1));
     if (out == nullptr) return nullptr;
@@ -58,7 +58,7 @@ class Arena {
     const char* const out = join(a, b, c);
     return out == nullptr ? std::string_view{} : std::string_view(out, a.size() + b.size() + c.size());
   }
-  // What lies behind all that was taken, to be written to and then taken in part.
+  // What follows all that was taken, to be written to and then taken in part.
   char* rest(std::size_t* bytes) noexcept {
     *bytes = memory_ == nullptr ? 0 : capacity_ - used_;
     return memory_ + used_;
