@@ -28,9 +28,11 @@ import msgspec
 
 from tipstaff.errors import ConfigError, SourceNotFoundError
 from tipstaff.gates.config import GateConfig
-from tipstaff.gates.fields import as_text
+from tipstaff.gates.fields import as_text, fields_of, safe_text
 from tipstaff.gates.judging.engine import EnforcementGates
-from tipstaff.gates.results import GateResult
+from tipstaff.gates.redaction import redact_data
+from tipstaff.gates.results import GateResult, Verdict, verdict_of
+from tipstaff.gates.secrets.scanner import redact
 from tipstaff.guidance.compiling.compiler import in_force
 from tipstaff.guidance.project import open_project
 from tipstaff.guidance.retrieval.retriever import ShardRetriever
@@ -55,6 +57,8 @@ from tipstaff.runs.optimizer.editing import applies, with_changes
 from tipstaff.runs.optimizer.trials import Experiment, History, assign
 from tipstaff.runs.scope import Budgets, Scope
 from tipstaff.runs.statistics.metrics import ViolationRank
+from tipstaff.store import waiting
+from tipstaff.store.state import state_folder
 
 if TYPE_CHECKING:
     from tipstaff.kernels._gates import Flow
@@ -367,6 +371,75 @@ class GuidanceControlPlane:
         run = self._run_of_call(run_id)
         results = self._shared.gates.evaluate_edit(path, content, diff_lines, flow=self._flow(run))
         return self._noted("Edit", {"file_path": path}, results, run)
+
+    def verdict(
+        self, tool: str, params: Any, *, cwd: str | None = None, run_id: str | None = None, record: bool = True,
+        asker: str = "python",
+    ) -> Verdict:  # fmt: skip
+        """Judge a tool call before it runs, as :meth:`evaluate_tool_use`, and return one answer.
+
+        A call that needs a person waits in `tipstaff approve`, as those of the hook do: `await verdict.approval()`. An
+        answer that a person gave to exactly this call before is taken, once.
+
+        Parameters
+        ----------
+        tool, params, cwd, run_id
+            As of :meth:`evaluate_tool_use`.
+        record
+            Whether the call happens. Where it does not, nothing is noted or counted, nothing waits, and later calls are
+            judged as if this one had not been asked about.
+        asker
+            Which program asks, in its few words for the person.
+
+        Raises
+        ------
+        OSError
+            The call needs a person and cannot be kept for one.
+        """
+        from tipstaff.gates.judging.engine import record_verdict
+
+        name, where, gates = as_text(tool), cwd or self._scope.root, self._shared.gates
+        run = self._run_of_call(run_id)
+        if not record:
+            copied = type(self._flow(run))(self._flow(run).to_bytes())
+            results = gates.evaluate_tool_use(name, params, cwd=where, flow=copied)
+            return verdict_of([*results, *self._scope.check(name, params, gates, cwd, counts=False)])
+        verdict = verdict_of(self.evaluate_tool_use(name, params, cwd=cwd, run_id=run_id))
+        if verdict.decision == "require-confirmation":
+            verdict = self._waiting(verdict, name, params, where, asker)
+        if run is None:
+            record_verdict(verdict, name, where, host=asker)
+        return verdict
+
+    def _waiting(self, verdict: Verdict, tool: str, params: Any, cwd: str, asker: str) -> Verdict:
+        """Return a verdict after a person's answer, or with the code under which its call waits for one."""
+        root = self._scope.root
+        named = (os.path.join(root, path) for path in self._scope.paths(tool, params, self._shared.gates, cwd))  # noqa: PTH118
+        files = waiting.digests_of(named)
+        subject = waiting.subject_of(tool, cwd, _written(params), files)
+        code = waiting.code_of(subject)
+        verdict = msgspec.structs.replace(
+            verdict, code=code, subject=subject, files=files,
+            message=f"{verdict.message} A person must allow it: `tipstaff approve {code}`.",
+        )  # fmt: skip
+        answer = verdict.answer()
+        if answer == "allowed":
+            message = "A person allowed exactly this call, once."
+            return msgspec.structs.replace(verdict, decision="allow", message=message, code="")
+        if answer == "refused":
+            message = f"A person refused exactly this call. {verdict.message.partition(' A person must allow it')[0]}"
+            return msgspec.structs.replace(verdict, decision="block", message=message, code="")
+        shown = redact_data(_shown(params))
+        call = {
+            "code": code, "subject": subject, "asked": int(time.time()), "host": asker, "tool": redact(tool),
+            "cwd": cwd, "reason": verdict.message,
+            "findings": [{"rule": one.rule_id, "reason": one.reason} for one in verdict.findings],
+            "fields": shown if isinstance(shown, dict) else {"input": shown},
+            "scripts": [{"path": path, "bytes": os.stat(path).st_size, "sha256": digest} for path, digest in files],  # noqa: PTH116
+            "more_scripts": 0,
+        }  # fmt: skip
+        waiting.leave(state_folder(), call)
+        return verdict
 
     def evaluate_batch(
         self, events: Iterable[str | Mapping[str, Any]], *, threads: int | None = None
@@ -697,6 +770,7 @@ class GuidanceControlPlane:
     a_evaluate_command = _off_the_loop(evaluate_command)
     a_evaluate_tool_use = _off_the_loop(evaluate_tool_use)
     a_evaluate_edit = _off_the_loop(evaluate_edit)
+    a_verdict = _off_the_loop(verdict)
     a_evaluate_batch = _off_the_loop(evaluate_batch)
     a_start_run = _off_the_loop(start_run)
     a_record_violation = _off_the_loop(record_violation)
@@ -877,6 +951,22 @@ def guidance_hash(bundle: PolicyBundle) -> str:
     """Return a hash of the rules in force: first 16 hexadecimal digits of the SHA-256 of their ids and texts."""
     rules = sorted((rule.id, rule.text) for rule in bundle.rules())
     return hashlib.sha256(msgspec.json.encode(rules)).hexdigest()[:16]
+
+
+def _written(params: Any) -> bytes:
+    """Return the bytes of a call's parameters: the same for the same call, and for no other one."""
+    try:
+        return msgspec.json.encode(params, order="deterministic", enc_hook=safe_text)
+    except (TypeError, ValueError, RecursionError):  # circular, or texts without UTF-8
+        return repr(params).encode("utf-8", "surrogatepass")
+
+
+def _shown(params: Any) -> Any:
+    """Return a call's parameters as a person is shown them, plain data."""
+    try:
+        return msgspec.json.decode(msgspec.json.encode(params, enc_hook=safe_text))
+    except (TypeError, ValueError, RecursionError):
+        return {field.path or "input": field.text.encode("utf-8", "replace").decode() for field in fields_of(params)}
 
 
 def _record(kind: type[Any], given: Any) -> Any:

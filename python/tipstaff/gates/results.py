@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
@@ -17,6 +18,8 @@ DECISIONS: Final = ("allow", "warn", "require-confirmation", "block")
 GATE_NAMES: Final = ("destructive-ops", "tool-allowlist", "diff-size", "secrets")
 """Gates by the number that the native engine gives them."""
 
+_FIRST_PAUSE_S: Final = 0.05
+_LONGEST_PAUSE_S: Final = 1.0
 _RANK: Final = {decision: rank for rank, decision in enumerate(DECISIONS)}
 
 
@@ -116,6 +119,11 @@ class Verdict(Record, frozen=True, kw_only=True):
         What is known of the files, places and branches that the call is about, in words.
     call_id
         Names this verdict, in the ledger too where it was recorded.
+    code, subject
+        Under which code the call waits for a person in `tipstaff approve`, and the SHA-256 of what it would do; empty
+        where it does not wait.
+    files
+        Path and SHA-256 of the files that a waiting call names: what is in them is part of what a person allows.
     """
 
     decision: str
@@ -126,6 +134,48 @@ class Verdict(Record, frozen=True, kw_only=True):
     proven: bool
     facts: tuple[str, ...]
     call_id: str
+    code: str = ""
+    subject: str = ""
+    files: tuple[tuple[str, str], ...] = ()
+
+    async def approval(self, timeout: float = 600.0) -> bool:
+        """Wait for a person's answer to the call; the event loop goes on meanwhile.
+
+        Parameters
+        ----------
+        timeout
+            Seconds to wait at most; 0 looks once.
+
+        Returns
+        -------
+        bool
+            Whether the call may be made, once: a person allowed exactly it, or nobody had to be asked. False for a call
+            that is blocked, that a person refused, whose files changed since, or that nobody answered in time: whatever
+            fails counts as no.
+        """
+        if not self.code:
+            return self.decision in {"allow", "warn"}
+        import asyncio
+
+        ends = time.monotonic() + timeout
+        pause = _FIRST_PAUSE_S
+        while not (answer := self.answer()):
+            left = ends - time.monotonic()
+            if left <= 0:
+                return False
+            await asyncio.sleep(min(pause, left))
+            pause = min(pause * 1.5, _LONGEST_PAUSE_S)
+        return answer == "allowed"
+
+    def answer(self) -> str:
+        """Return a person's answer so far, ``allowed`` or ``refused``, empty for none; permission counts once."""
+        from tipstaff.store.state import state_folder
+        from tipstaff.store.waiting import digests_of, take_answer
+
+        found = take_answer(state_folder(), self.subject) if self.code else ""
+        if found == "allowed" and digests_of(path for path, _ in self.files) != self.files:
+            return "refused"
+        return found
 
 
 def verdict_of(results: Sequence[GateResult]) -> Verdict:

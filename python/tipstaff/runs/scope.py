@@ -237,13 +237,15 @@ class Scope:
         layer = Layer(*own, table) if shared is None else SharedLayer(*shared, *own, table)
         return Scope(self.root, (*self.layers, layer))
 
-    def check(self, tool: str, params: Any, gates: EnforcementGates, cwd: str | None = None) -> list[GateResult]:
-        """Count a call, and return a blocking result for each thing in which it leaves the scope."""
+    def check(
+        self, tool: str, params: Any, gates: EnforcementGates, cwd: str | None = None, *, counts: bool = True
+    ) -> list[GateResult]:
+        """Count a call, where it `counts`, and return a blocking result for each thing in which it leaves the scope."""
         if not self.layers:
             return []
         found: list[GateResult] = []
         for layer in self.layers:
-            used_up = layer.exceeded(layer.count_call())
+            used_up = layer.exceeded(layer.count_call() if counts else layer.calls + 1)
             if used_up:
                 found.append(
                     GateResult("block", "budget", f"The budget of {used_up} is used up.", (), "Stop, and report.")
@@ -287,7 +289,7 @@ class Scope:
         return Budgets(**left)
 
     def _outside(self, tool: str, params: Any, gates: EnforcementGates, cwd: str | None) -> Iterator[GateResult]:
-        for path in dict.fromkeys(self._paths(tool, params, gates, cwd)):
+        for path in dict.fromkeys(self.paths(tool, params, gates, cwd)):
             for layer in self.layers:
                 if not layer.holds_path(path):
                     allowed = ", ".join(layer.paths or ()) or "none"
@@ -295,8 +297,8 @@ class Scope:
                     yield GateResult("block", "scope", reason, (), f"Stay in: {allowed}.", {"path": path})
                     return
 
-    def _paths(self, tool: str, params: Any, gates: EnforcementGates, cwd: str | None) -> Iterator[str]:
-        """Yield the paths that a call names, relative to the root."""
+    def paths(self, tool: str, params: Any, gates: EnforcementGates, cwd: str | None) -> Iterator[str]:
+        """Yield the paths that a call names, relative to the root; one may be named twice."""
         where = cwd or self.root
         fields = fields_of(params)
         for field in fields:

@@ -279,7 +279,7 @@ class EnforcementGates:
         """
         found = verdict_of(self.evaluate_tool_use(tool_name, params, cwd=cwd, flow=flow))
         if record:
-            _record(found, as_text(tool_name), os.fspath(cwd) if cwd else "", Path(self._state))
+            record_verdict(found, as_text(tool_name), os.fspath(cwd) if cwd else "")
         return found
 
     # -- many events ---------------------------------------------------------------------------------------------------
@@ -371,12 +371,13 @@ class EnforcementGates:
         )  # fmt: skip
 
 
-def _record(verdict: Verdict, tool: str, cwd: str, state: Path) -> None:
+def record_verdict(verdict: Verdict, tool: str, cwd: str, *, host: str = "api") -> None:
     """Append a verdict to the spool, as the hook does."""
     from tipstaff.store.appending import append_line
 
+    state = state_folder()
     line = {
-        "v": 1, "at": int(time.time()), "us": 0, "host": "api", "event": "PreToolUse", "session": "", "agent": "",
+        "v": 1, "at": int(time.time()), "us": 0, "host": host, "event": "PreToolUse", "session": "", "agent": "",
         "cwd": cwd, "tool": tool, "decision": verdict.decision, "subject": verdict.call_id,
         "rules": [finding.rule_id for finding in verdict.findings],
     }  # fmt: skip
