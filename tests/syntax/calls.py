@@ -11,7 +11,9 @@ from tests.gates.differential.sandbox import FOLDER, HOME, RECORDED, Record
 from tests.syntax.native_programs import answers, compiled
 
 PRINTER: Final = (
-    "calls_printer", "syntax/shell.cpp", "eval/state.cpp", "eval/patterns.cpp", "eval/flow.cpp", "tests/eval/calls_printer.cpp",
+    "calls_printer", "syntax/shell.cpp",
+    *(f"eval/{name}.cpp" for name in ("state", "patterns", "flow", "words", "parameters", "substitutions", "simple", "builtins")),
+    "tests/eval/calls_printer.cpp",
 )  # fmt: skip
 UNKNOWN: Final = "\x01"
 BETWEEN: Final = "\x1e"
