@@ -12,7 +12,7 @@ NATIVE := $(shell find native src CMakeLists.txt pyproject.toml python/tipstaff/
 # How CMake is called where pip does not call it.
 NINJA := -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) -DPython_EXECUTABLE=$(abspath $(BIN)/python)
 
-.PHONY: help demo test sequences properties differential lint typecheck bench bars eval train profile hosts sanitize fuzz check-builds check-aarch64 dist wheel format clean
+.PHONY: help demo docs test sequences properties differential lint typecheck bench bars eval train profile hosts sanitize fuzz check-builds check-aarch64 dist wheel format clean
 
 help:
 	@echo "make demo       compile the example repository, lint it, retrieve rules for three tasks"
@@ -31,6 +31,7 @@ help:
 	@echo "make sanitize   address and undefined-behaviour build of the native code, with its tests"
 	@echo "make fuzz       every fuzz target for FUZZ_SECONDS, under the same sanitizers"
 	@echo "make check-builds   the hook program by other compilers and options; make check-aarch64: the native tests, emulated"
+	@echo "make docs       the documentation as a site, in build/docs/VERSION"
 	@echo "make dist       sdist and wheel in dist/"
 	@echo "make wheel      the same, and the wheel installed in .venv in place of the working tree"
 
@@ -55,6 +56,14 @@ $(VENV)/.check: $(VENV)/.test
 $(VENV)/.bench: $(VENV)/.test
 	$(PIP) install "tipstaff[bench]"
 	@touch $@
+
+# Warnings are errors: a broken link or a name that is not documented fails.
+$(VENV)/.docs: $(VENV)/.run
+	$(PIP) install "tipstaff[docs,postgresql]"
+	@touch $@
+
+docs: $(VENV)/.docs
+	$(BIN)/sphinx-build -q -W --keep-going -j auto -b dirhtml docs build/docs/$$($(BIN)/python -c "import tipstaff; print(tipstaff.__version__)")
 
 demo: $(VENV)/.run
 	@$(BIN)/python examples/demo.py
