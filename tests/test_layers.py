@@ -31,8 +31,8 @@ STEPS = (
 STEP_OF = {room: step for step, rooms in enumerate(STEPS) for room in rooms}
 SUB_STEPS = {
     "guidance": (
-        ("diagnostics", "quality"),
-        ("reading", "wording", "embeddings"),
+        ("diagnostics", "wording"),
+        ("quality", "reading", "embeddings"),
         ("extraction", "intents", "scope_findings"),
         ("compiling",),
         ("retrieval",),
@@ -194,8 +194,8 @@ def test_there_are_modules_to_look_at() -> None:
         ("tipstaff.guidance.reading.sources", "from tipstaff.guidance import lint", "lint is above reading"),
         (
             "tipstaff.guidance.reading.sources",
-            "from tipstaff.guidance.wording.tokenize import words",
-            "wording is beside reading",
+            "from tipstaff.guidance.embeddings.hash_embedding import Embedding",
+            "embeddings is beside reading",
         ),
         ("tipstaff.gates.packs.reader", "import tipstaff.gates.image.policy", "image is above packs"),
         ("tipstaff.gates.packs.reader", "from tipstaff.gates.packs.model import Pack", ""),

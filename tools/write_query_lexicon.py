@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tipstaff.guidance.embeddings.static_embedding import StaticEmbedding
-from tipstaff.guidance.retrieval.query_lexicon import PATH
 from tipstaff.guidance.retrieval.task_vocabulary import (
     AFTER_HOW,
     ASKS,
     FIELDS,
     NEAR,
+    PATH,
     SAME,
     STOP,
     TRANSLATIONS,

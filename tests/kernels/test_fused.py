@@ -15,7 +15,7 @@ from tests.kernels.instruction_sets import ISAS
 from tests.specifications import fused as specified
 from tipstaff import StaticEmbedding
 from tipstaff.guidance.retrieval.fused_index import RuleText, fused_index
-from tipstaff.guidance.retrieval.query_lexicon import query_lexicon
+from tipstaff.guidance.retrieval.task_vocabulary import query_lexicon
 from tipstaff.kernels import _fused
 
 RULES = (

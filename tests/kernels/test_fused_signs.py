@@ -13,7 +13,7 @@ from tests.rule_words import CIRCUMSTANCES, OBJECTS, VERBS
 from tipstaff import StaticEmbedding
 from tipstaff.guidance.retrieval import fused_index as writer
 from tipstaff.guidance.retrieval.fused_index import RuleText, fused_index
-from tipstaff.guidance.retrieval.query_lexicon import query_lexicon
+from tipstaff.guidance.retrieval.task_vocabulary import query_lexicon
 from tipstaff.kernels import _fused
 
 TASKS = ("Encrypt the invoices at night", "slow queries under load", "Fix the parser", "release it", "x", "")

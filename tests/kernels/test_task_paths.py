@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tipstaff.guidance.intents.task_paths import paths_in
+from tipstaff.guidance.intents.classify import paths_in
 from tipstaff.kernels import _intents
 from tipstaff.kernels.formats.task_text import paths_in_text
 

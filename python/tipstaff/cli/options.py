@@ -54,7 +54,7 @@ def repository_root(given: Path | None) -> Path:
     Path
         The nearest folder with a ``.git``, from the given one upwards, and that folder itself where there is none. A
         folder other than the current one that has rule files in a repository without any is a root of its own, see
-        `tipstaff.guidance.reading.repository_root.rules_root`.
+        `tipstaff.guidance.reading.discovery.rules_root`.
 
     Raises
     ------
@@ -68,7 +68,7 @@ def repository_root(given: Path | None) -> Path:
         return repository_of(here) or here
     if not given.is_dir():
         raise SourceNotFoundError(f"{given}: not a folder; give the root of a repository")
-    from tipstaff.guidance.reading.repository_root import rules_root
+    from tipstaff.guidance.reading.discovery import rules_root
 
     return rules_root(given)
 

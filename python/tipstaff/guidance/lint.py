@@ -175,7 +175,7 @@ def lint_repository(
         If `select` or `ignore` name no code.
     """
     from tipstaff.guidance.compiling.compiler import compile_documents
-    from tipstaff.guidance.reading.repository_root import rules_root
+    from tipstaff.guidance.reading.discovery import rules_root
     from tipstaff.guidance.reading.sources import read_repository
     from tipstaff.store.state import repository_of
 

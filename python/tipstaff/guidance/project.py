@@ -29,8 +29,8 @@ from tipstaff.guidance.compiling.compiler import compile_documents
 from tipstaff.guidance.compiling.compiler_config import CompilerConfig
 from tipstaff.guidance.embeddings.hash_embedding import Embedding
 from tipstaff.guidance.embeddings.static_embedding import StaticEmbedding
+from tipstaff.guidance.reading.discovery import rules_root
 from tipstaff.guidance.reading.documents import Repository
-from tipstaff.guidance.reading.repository_root import rules_root
 from tipstaff.guidance.reading.rule_files import relevant_entry
 from tipstaff.guidance.reading.sources import home_folder, read_repository
 from tipstaff.guidance.retrieval.fused_index import search_blob

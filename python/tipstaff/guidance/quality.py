@@ -12,79 +12,25 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from tipstaff.guidance.wording.word_forms import expressions, lists
+
+_EXPRESSIONS: Final = expressions("quality")
+_LISTS: Final = lists("quality")
+
 MAX_RULE_CHARS: Final = 600
 """Longer rules are reported: of the list items in 200 public rule files, three in a thousand are."""
 
 _MAX_VAGUE_WORDS: Final = 16
 
 # A number, code, a path, a name with inner capitals or underscores, an acronym, a quotation, a flag, a dotted name.
-_CONCRETE: Final = re.compile(
-    r"[`\d\"“”«»<>=$%@#*_|\\]|\w/\w|/\w|\w\.\w|(?:^|\s)-{1,2}\w|[a-z][A-Z]|\b[A-Z]{2,}\b",
-)
-_LOUD: Final = re.compile(
-    r"\b(?:MUST|NOT|NEVER|ALWAYS|SHOULD|DO|DON|AVOID|PREFER|CONSIDER|IMPORTANT|CRITICAL|ALL|NO|CODE|BE|KEEP|AND|OR)\b"
-)
+_CONCRETE: Final = re.compile(r"[`\d\"“”«»<>=$%@#*_|\\]|\w/\w|/\w|\w\.\w|(?:^|\s)-{1,2}\w|[a-z][A-Z]|\b[A-Z]{2,}\b")
+_LOUD: Final = re.compile(_EXPRESSIONS["loud"])
 _EMPHASIS: Final = re.compile(r"\*{1,3}|(?<!\w)_{1,2}|_{1,2}(?!\w)")
 _WORD: Final = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
-_HEDGE: Final = re.compile(
-    r"\b(?:when|where|if|as|wherever|whenever)(?:ver)?\s+(?:it\s+is\s+)?"
-    r"(?:appropriate|necessary|needed|possible|applicable|relevant|required)\b",
-    re.IGNORECASE,
+_HEDGE: Final = re.compile(_EXPRESSIONS["hedge"], re.IGNORECASE)
+_STEERING, _PRAISE, _LOOSE_PRAISE, _EVERYTHING_NOUNS, _CONCERNS = (
+    frozenset(_LISTS[name].split()) for name in ("steering", "praise", "loose_praise", "everything_nouns", "concerns")
 )
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_STEERING: Final = _words(
-    """a about add adhere after aim all also always an and any apply are as at attention avoid be been before being
-    best-effort both build but by can care code-wise consider create deliver develop do doing don't don’t during
-    each ensure ensuring every extra focus follow for from general generally get give giving great have high
-    highest how i if implement in into is it it's its just keep keeping let level like low maintain make making
-    mind more most must never no not of on only or other our out over pay please possible prefer produce provide
-    rather really remember respect should so stay strive such sure take than that the their them then these they
-    this those through throughout to too try trying under up us use using utmost very we what when whenever where
-    which while will with within without write writing you your"""
-)
-
-# Praise that nobody can measure.
-_PRAISE: Final = _words(
-    """appropriate appropriately beautiful best better careful carefully cautious clean cleanly correct correctly
-    diligent diligently elegant elegantly excellent fine good graceful gracefully great high-quality idiomatic
-    nice nicely optimal optimally perfect perfectly production-ready professional professionally proper properly
-    quality reasonable robust sane sensible smart smartly solid suitable thoughtful thoughtfully top-notch well
-    well-written wisely world-class"""
-)
-
-# Praise that could be meant precisely beside a named thing.
-_LOOSE_PRAISE: Final = _words(
-    """clear clearly concise consistency consistent consistently defensive defensively dry easy effective effectively
-    efficient efficiently flexible intuitive maintainability maintainable modern modular organised organized
-    over-complicate over-engineer over-engineering overcomplicate performant readability readable reliable
-    reusable safe scalability scalable secure self-explanatory simple simplicity simply stable straightforward
-    testable understand understandable user-friendly well-designed well-documented well-organised well-organized
-    well-structured well-tested"""
-)
-
-# Words for everything.
-_EVERYTHING_NOUNS: Final = _words(
-    """app application applications approach approaches change changes choice choices code codebase coding common
-    convention conventions decision decisions design development engineer engineering established everything
-    existing feature features file files framework function functions go guideline guidelines implementation
-    implementations industry java javascript job judgement judgment language logic manner output pattern patterns
-    possible practice practices principle principles process programming project project's projects python react
-    relevant result results rule rules rust sense software solution solutions standard standards structure stuff
-    style system systems task tasks team technique techniques thing things time times typescript way ways work"""
-)
-
-# Broad concerns: too broad alone, but named.
-_CONCERNS: Final = _words(
-    """architecture cases comment comments docs documentation edge error errors exception exceptions failures handle
-    handled handling log logging logs name names naming organisation organization performance security test
-    testing tests validate validation variable variables"""
-)
-
 _GENERIC: Final = _STEERING | _PRAISE | _LOOSE_PRAISE | _EVERYTHING_NOUNS
 
 

@@ -84,9 +84,9 @@ def test_both_are_given_with_a_note() -> None:
 
 
 def test_the_table_has_no_value_twice() -> None:
-    values = [value for words, _ in CHOICES.values() for value in words.split()]
+    values = [value for kind in CHOICES.values() for value in kind["values"].split()]
     assert len(values) == len(set(values))
-    assert all(len(words.split()) >= 2 for words, _ in CHOICES.values())
+    assert all(len(kind["values"].split()) >= 2 for kind in CHOICES.values())
     assert list(choices(rule("Sort the imports"))) == []
 
 

@@ -19,8 +19,8 @@ from tipstaff.guidance.hook.image import (
 from tipstaff.guidance.hook.scopes import write_scopes
 from tipstaff.guidance.intents.classify import LEXICON
 from tipstaff.guidance.project import compile_repository
-from tipstaff.guidance.retrieval.query_lexicon import query_lexicon
 from tipstaff.guidance.retrieval.shard_index import search_blob
+from tipstaff.guidance.retrieval.task_vocabulary import query_lexicon
 from tipstaff.model import INTENTS
 from tipstaff.store.state import fast_sum, fnv64
 

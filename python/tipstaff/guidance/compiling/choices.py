@@ -18,128 +18,39 @@ from tipstaff.guidance.wording.claims import PERMIT, REQUIRE, claims, topic_of
 from tipstaff.guidance.wording.cues import cue, cues
 from tipstaff.guidance.wording.tokenize import words as split
 from tipstaff.guidance.wording.vocabulary import stem
-from tipstaff.guidance.wording.word_forms import expressions, lists
+from tipstaff.guidance.wording.word_forms import expressions, lists, word_lists
 from tipstaff.model import GuidanceRule, Relation
 
 _EXPRESSIONS: Final = expressions("choices")
 _LISTS: Final = lists("choices")
 
-CHOICES: Final[dict[str, tuple[str, str]]] = {
-    "indentation": ("tabs spaces", "indent indentation indenting code file files source sources whitespace width"),
-    "quotes": ("single double", "quote quotes quoted quotation string strings literal literals code mark marks"),
-    "naming": (
-        "camelcase snakecase kebabcase pascalcase",
-        "name names naming named case code style",
-    ),
-    "package manager": (
-        "npm yarn pnpm bun",
-        "package packages manager install installing dependency dependencies script run command everything project",
-    ),
-    "python packages": (
-        "pip poetry uv pipenv conda",
-        "package packages manager install installing dependency dependencies run command project python",
-    ),
-    "merging": (
-        "squash rebase",
-        "merge merging merges commit commits pull request requests pr prs branch branches history",
-    ),
-    "exports": ("default named", "export exports module modules"),
-    "line ends": ("lf crlf", "line ending endings end ends file files newline newlines"),
-    "component style": ("functional class", "component components react write"),
-}
-"""Kind of choice: the exclusive values, and the words that say nothing about what it is made for."""
-_NEEDS: Final = {"quotes": stem("quotes"), "exports": stem("exports"), "component style": stem("components")}
-"""A stem that must be there: "single" alone chooses no quotes."""
-_LANGUAGES: Final = {
-    "english": "english englisch englischer inglés ingles inglese inglês anglais engels angielsku angielskim "
-    "английском английский ingilizce inggris",
-    "german": "german deutsch deutscher alemán aleman allemand alemão tedesco duits niemiecku немецком almanca jerman",
-    "french": "french französisch francais français francés frances francese francês frans francusku французском "
-    "fransızca prancis",
-    "spanish": "spanish spanisch español espanol castellano espagnol spagnolo espanhol spaans hiszpańsku испанском "
-    "ispanyolca",
-    "italian": "italian italienisch italiano italien italiaans włosku итальянском italyanca",
-    "portuguese": "portuguese portugiesisch português portugues portugués portugais portoghese portugalsku",
-    "japanese": "japanese japanisch japonés japonais giapponese japonês",
-    "chinese": "chinese chinesisch chino chinois cinese chinês",
-    "korean": "korean koreanisch coreano coréen",
-    "russian": "russian russisch ruso russe russo rosyjsku русском русский rusça",
-    "dutch": "dutch niederländisch nederlands neerlandés néerlandais olandese holandês",
-    "polish": "polish polnisch polaco polonais polacco polonês polsku polskim польском",
-    "swedish": "swedish schwedisch svenska sueco suédois",
-    "turkish": "turkish türkisch turco turc türkçe turkce",
-    "ukrainian": "ukrainian ukrainisch украинском українською",
-    "indonesian": "indonesian indonesia",
-}
-_LANGUAGE_OF: Final = {word: name for name, words in _LANGUAGES.items() for word in words.split()}
+_DATA: Final = word_lists()["choices"]
+CHOICES: Final[dict[str, dict[str, str]]] = _DATA["kinds"]
+"""Kind of choice: the exclusive values, the words that say nothing about what it is made for, and perhaps one that must
+be there: "single" alone chooses no quotes."""
+_NEEDS: Final = {kind: stem(entry["needs"]) for kind, entry in CHOICES.items() if "needs" in entry}
+_LANGUAGE_OF: Final = {word: name for name, words in _DATA["languages"].items() for word in words.split()}
 _IN_LANGUAGE: Final = re.compile(
     r"\b(?:in|auf|en|em|po|på|na|на|dalam)\s+(?:(?:plain|simple|clear|us|british|american|bahasa|język[ua]|"
     rf"deutscher|het|lingua|língua)\s+)?({'|'.join(_LANGUAGE_OF)})\b|\b(türkçe|turkce|ingilizce|almanca|українською)\b",
     re.IGNORECASE,
 )
-_SPOKEN: Final = {
-    re.compile(pattern): name
-    for pattern, name in (
-        (r"日本語で(?:の)?(?:回答|返答|応答|会話|対話|やり取り|返信|説明|話)", "japanese"),
-        (r"英語で(?:の)?(?:回答|返答|応答|会話|対話|やり取り|返信|説明|話)", "english"),
-        (r"[用以]\s*(?:简体|繁體|繁体)?中文(?:来|來)?\s*(?:回答|回复|回覆|答复|交流|沟通|溝通|对话|與我)", "chinese"),
-        (r"[用以]\s*英[文语語](?:来|來)?\s*(?:回答|回复|回覆|答复|交流|沟通|溝通|对话)", "english"),
-        (r"한국어로\s*(?:답변|응답|대답|대화|소통|의사소통|설명)", "korean"),
-        (r"영어로\s*(?:답변|응답|대답|대화|소통|의사소통|설명)", "english"),
-    )
-}
+_SPOKEN: Final = {re.compile(pattern): name for pattern, name in _DATA["spoken"].items()}
 """In which language the user is answered, in scripts without words between blanks."""
 _NAMED: Final = re.compile("日本語|英[文语語]|中文|한국어|영어")
-_THINGS: Final = {
-    word: thing
-    for thing, words in {
-        "answer": _LISTS["things"],
-        "comment": _LISTS["things_1"],
-        "documentation": _LISTS["things_2"],
-    }.items()
-    for word in words.split()
-}
+_THINGS: Final = {word: thing for thing, words in _DATA["things"].items() for word in words.split()}
 """What is written in a language, by its names in the twelve."""
-_NEUTRAL: Final = frozenset(
-    map(
-        stem,
-        _LISTS["neutral"].split(),
-    )
-)
-_COLUMNS: Final = frozenset(
-    map(
-        stem,
-        _LISTS["columns"].split(),
-    )
-)
+_NEUTRAL: Final = frozenset(map(stem, _LISTS["neutral"].split()))
+_COLUMNS: Final = frozenset(map(stem, _LISTS["columns"].split()))
 """How a table's columns are headed, whose names are in the words of its rows."""
 _ABOUT_LANGUAGE: Final = ("sprach", "languag", "idioma", "langu", "lingu")
 _CASE: Final = re.compile(r"\b(camel|snake|kebab|pascal)[ _-]?case\b", re.IGNORECASE)
 _ASIDE: Final = re.compile(r"\([^()]*\)")
-_LIMIT: Final = re.compile(
-    _EXPRESSIONS["limit"],
-    re.IGNORECASE,
-)
-_UNITS: Final = {
-    "character": "char", "characters": "char", "chars": "char", "column": "char", "columns": "char",
-    "line": "line", "lines": "line", "%": "percent", "parameter": "parameter", "parameters": "parameter",
-    "argument": "parameter", "arguments": "parameter", "args": "parameter", "params": "parameter",
-    "reviewers": "reviewer", "approvals": "approval",
-}  # fmt: skip
-_AT_LEAST: Final = re.compile(
-    r"\b(?:at least|minimum|min|no (?:fewer|less) than|not (?:fall|drop|go) below|or more|more than|above)\b|[≥>+]",
-    re.IGNORECASE,
-)
-_NO_MORE: Final = re.compile(
-    _EXPRESSIONS["no_more"],
-    re.IGNORECASE,
-)
-_LIMIT_WORDS: Final = frozenset(
-    map(
-        stem,
-        _LISTS["limit_words"].split(),
-    )
-)
+_LIMIT: Final = re.compile(_EXPRESSIONS["limit"], re.IGNORECASE)
+_UNITS: Final[dict[str, str]] = _DATA["units"]
+_AT_LEAST: Final = re.compile(_EXPRESSIONS["at_least"], re.IGNORECASE)
+_NO_MORE: Final = re.compile(_EXPRESSIONS["no_more"], re.IGNORECASE)
+_LIMIT_WORDS: Final = frozenset(map(stem, _LISTS["limit_words"].split()))
 _EXCLUSIVE_EMPTY: Final = frozenset(
     {"indentation", "spaces", "quotes", "package manager", "python packages", "language", "exports", "percent at least"}
 )
@@ -169,12 +80,12 @@ class Choice(msgspec.Struct, frozen=True, gc=False):
     permits: bool
 
 
-_VALUE_OF: Final = {stem(value): (kind, value) for kind, (values, _) in CHOICES.items() for value in values.split()}
-_WITH: Final = {kind: frozenset(map(stem, words.split())) for kind, (_, words) in CHOICES.items()}
+_VALUE_OF: Final = {stem(value): (kind, value) for kind, entry in CHOICES.items() for value in entry["values"].split()}
+_WITH: Final = {kind: frozenset(map(stem, entry["beside"].split())) for kind, entry in CHOICES.items()}
 _NAMING: Final = cue(
     "tab tabs space spaces quote quotes export exports component components squash squashes squashed squashing rebase "
     "rebases rebased rebasing crlf lf case camelcase snakecase kebabcase pascalcase "
-    + " ".join(CHOICES[kind][0] for kind in ("package manager", "python packages"))
+    + " ".join(CHOICES[kind]["values"] for kind in ("package manager", "python packages"))
 )
 """One of these words is in a rule that makes a choice of the table: most have none."""
 _SPEAKING: Final = cue(" ".join(_LANGUAGE_OF))

@@ -52,11 +52,7 @@ OPPOSITIONS: Final = frozenset({CONTRADICTION, CONFLICT, POSSIBLE})
 
 
 def compile_guidance(
-    root: str,
-    local: str | None = None,
-    *,
-    config: CompilerConfig | None = None,
-    previous: PolicyBundle | None = None,
+    root: str, local: str | None = None, *, config: CompilerConfig | None = None, previous: PolicyBundle | None = None
 ) -> PolicyBundle:
     """Compile the text of a rule file, and of a local overlay, into a policy bundle.
 

@@ -56,11 +56,7 @@ def relate(rules: Sequence[GuidanceRule]) -> tuple[tuple[Relation, ...], bool]:
     for pair, relation in conflicting_choices(rules).items():
         found.setdefault(pair, relation)
     alike, alike_all = alike_texts(
-        lexicon(),
-        *column(texts, plain_words),
-        NEAR_DUPLICATE,
-        MAX_TOPIC_WORDS,
-        _PAIRS_PER_RULE * len(rules) + 1_000,
+        lexicon(), *column(texts, plain_words), NEAR_DUPLICATE, MAX_TOPIC_WORDS, _PAIRS_PER_RULE * len(rules) + 1_000
     )
     covered: set[int] = set()
     for pair in alike:

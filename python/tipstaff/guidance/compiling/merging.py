@@ -141,9 +141,7 @@ class Merging:
             return
         # Its words go beside the root's: adding is allowed, replacing is not.
         added = rule.replace(
-            id=self._free_id(f"{rule.id}@local"),
-            is_constitution=True,
-            priority=max(rule.priority, known.priority),
+            id=self._free_id(f"{rule.id}@local"), is_constitution=True, priority=max(rule.priority, known.priority)
         )
         self.rules[added.id.casefold()] = added
 

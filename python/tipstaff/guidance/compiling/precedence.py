@@ -21,9 +21,7 @@ from tipstaff.model import EVERYWHERE, RISK_CODES, GuidanceRule
 _EXPRESSIONS: Final = expressions("precedence")
 _LISTS: Final = lists("precedence")
 
-_ADDING: Final = frozenset(
-    "and or nor also any all every each ever always never must do not the a an its their it no please shall".split()
-)
+_ADDING: Final = frozenset(_LISTS["adding"].split())
 """Words of the grammar that may join what a local rule adds; "except", "in", "only" and the like narrow the rule."""
 
 _PERMISSIVE: Final = frozenset(_LISTS["permissive"].split())
@@ -64,17 +62,9 @@ def tightens(root: GuidanceRule, local: GuidanceRule) -> bool:
     return all(claim.polarity == demanded[0].polarity and claim.polarity not in {PERMIT, LIFT} for claim in says)
 
 
-_LIFTS_ALL: Final = re.compile(
-    _EXPRESSIONS["lifts_all"],
-    re.IGNORECASE,
-)
-_KEEPS: Final = re.compile(
-    r"\b(?:never|do not|don['’]t|must not|cannot|nie(?:mals)?|nicht|nunca|jamais)\W+$", re.IGNORECASE
-)
-_OTHER_RULES: Final = re.compile(
-    _EXPRESSIONS["other_rules"],
-    re.IGNORECASE,
-)
+_LIFTS_ALL: Final = re.compile(_EXPRESSIONS["lifts_all"], re.IGNORECASE)
+_KEEPS: Final = re.compile(_EXPRESSIONS["keeps"], re.IGNORECASE)
+_OTHER_RULES: Final = re.compile(_EXPRESSIONS["other_rules"], re.IGNORECASE)
 _CODE: Final = re.compile(r"`[^`]*`")
 _NEAR_CHARS: Final = 40
 """How far after the word for rules their owner may be named."""

@@ -21,18 +21,14 @@ from tipstaff.guidance.reading.constitution_headings import is_constitution_head
 from tipstaff.guidance.wording.cues import CuedPattern
 from tipstaff.guidance.wording.tokenize import words as split
 from tipstaff.guidance.wording.word_forms import (
-    ALWAYS,
-    FORBIDDEN,
-    NEVER,
-    OBLIGED,
-    ONLY,
-    either,
     expressions,
+    lists,
     word_lists,
-)  # fmt: skip
+)
 from tipstaff.model import GuidanceRule
 
 _EXPRESSIONS: Final = expressions("stakes")
+_LISTS: Final = lists("stakes")
 
 ENOUGH: Final = 1.5
 """Points from which a rule belongs to the constitution."""
@@ -54,97 +50,35 @@ _BEGINNING: Final = 45
 """Characters within which a rule says that it forbids."""
 _LONG: Final = 280
 
-_CAPITALS: Final = re.compile(
-    r"(?<![\w`-])(?:NEVER|MUST NOT|MUSTN'T|DO NOT|DON'T|DONT|CANNOT|NOT ALLOWED|FORBIDDEN|PROHIBITED|BANNED|"
-    r"NON-NEGOTIABLE|MUST|ALWAYS|REQUIRED|MANDATORY|CRITICAL|CRITICALLY|IMPORTANT|WARNING|CAUTION|DANGER|ONLY|SHALL|"
-    r"RULE (?:0|ZERO|NUMBER ONE|#?1)|NIE|MAI|WICHTIG|KRITISCH|PFLICHT|IMPORTANTE|WAŻNE|ВАЖНО|ÖNEMLİ|"
-    rf"{either(f'{FORBIDDEN} {NEVER} {ALWAYS} {OBLIGED} {ONLY}'.upper())})(?![\w`-])"
-)
+_CAPITALS: Final = re.compile(_EXPRESSIONS["capitals"])
 _SHOUTS: Final = re.compile(r"[^\W\d_a-z]{2}")
 """Two letters that are not small ones of ASCII, as every word in capitals has; five times as quick as the words."""
-_MARKED: Final = CuedPattern(
-    r"(?:\*\*|__)[^*\n]{0,60}\b(?:never|must|always|do not|don['’]t|critical|required|mandatory|important|"
-    r"forbidden|banned|non-?negotiable|nie|wichtig|kritisch|verbindlich|importante?|"
-    rf"{either(f'{FORBIDDEN} {NEVER} {ALWAYS} {OBLIGED}')})\b"
-    r"|(?:\*\*|__)[^*\n]{0,60}(?:禁止|必须|必須|绝对|絶対|严禁|切勿|必ず|いけない|금지|반드시|절대)|"
-    r"[⚠🚨⛔🚫❗‼]|\bcritical(?:ly)?:|\bimportant:",
-    """never must always not don't critical critically required mandatory important forbidden banned negotiable
-    nonnegotiable nie wichtig kritisch verbindlich importante """
-    f"{FORBIDDEN} {NEVER} {ALWAYS} {OBLIGED}",
-)
+_MARKED: Final = CuedPattern(_EXPRESSIONS["marked"], _LISTS["marked"])
 _MARKS: Final = re.compile(r"\*\*|__|[:⚠🚨⛔🚫❗‼]")
-_FORBIDS: Final = CuedPattern(
-    r"(?<![^\W_])(?:never\b|do not\b|don['’]?t\b|must not\b|forbidden\b|prohibited\b|banned\b|not allowed\b|"
-    r"avoid(?:s|ed|ing)?\b|keine?\b|mai\b|tidak boleh|không\b|"
-    r"(?:no|nie|ne|não|non|не)\b(?!-|\s+(?:only|just|merely|nur|solo|sólo|apenas|só|seulement|tylko|только)\b)|"
-    rf"(?:{either(f'{FORBIDDEN} {NEVER}')})\b)"
-    r"|أبد[اً]|لا تقم|ممنوع|محظور|कभी (?:भी )?|निषिद्ध|কখনো|নিষিদ্ধ",
-    """never not dont don't forbidden prohibited banned avoid avoids avoided avoiding kein keine mai tidak no nie ne
-    non """
-    f"{FORBIDDEN} {NEVER}",
-)
-_FORBIDS_ANYWHERE: Final = re.compile(
-    r"禁止|厳禁|不得|严禁|切勿|绝不|勿|不要|[てで]は(?:いけ|なら)|ないこと|しないで|금지|하지 ?마|"
-    r"(?:amaz|emez)[.!* ]*$"
-)
+_FORBIDS: Final = CuedPattern(_EXPRESSIONS["forbids"], _LISTS["forbids"])
+_FORBIDS_ANYWHERE: Final = re.compile(_EXPRESSIONS["forbids_anywhere"])
 """Of languages whose verbs end a sentence."""
-_PLAINLY: Final = CuedPattern(
-    rf"\b(?:never|must|requires|{either(f'{FORBIDDEN} {NEVER} {OBLIGED}')})\b|"
-    r"必须|必須|务必|必ず|반드시|يجب|أبد[اً]|ممنوع|अनिवार्य|कभी|অবশ্যই",
-    f"never must requires {FORBIDDEN} {NEVER} {OBLIGED}",
-)
-_OBLIGES: Final = CuedPattern(
-    rf"\b(?:always|required?|mandatory|shall|verbindlich|{either(ALWAYS)})\b|"
-    r"こと|一律|항상|دائم[اً]|हमेशा",
-    f"always require required mandatory shall verbindlich {ALWAYS}",
-)
+_PLAINLY: Final = CuedPattern(_EXPRESSIONS["plainly"], _LISTS["plainly"])
+_OBLIGES: Final = CuedPattern(_EXPRESSIONS["obliges"], _LISTS["obliges"])
 _ENDS_FORBIDDING: Final = CuedPattern(r"\b(?:must not|do not|don['’]t|never|avoid)[\W_]*$", "not don't never avoid")
-_URGENT: Final = re.compile(
-    _EXPRESSIONS["urgent"],
-    re.IGNORECASE,
-)
-_PROCEDURE: Final = re.compile(
-    _EXPRESSIONS["procedure"],
-    re.IGNORECASE,
-)
+_URGENT: Final = re.compile(_EXPRESSIONS["urgent"], re.IGNORECASE)
+_PROCEDURE: Final = re.compile(_EXPRESSIONS["procedure"], re.IGNORECASE)
 """Headings of what one task needs."""
-_LAW_LABEL: Final = re.compile(
-    r"(?!.*\b(?:for|when)\b).*(?:\b(?:rules?|principles?|laws?|regeln?|reglas?|règles?|regole?|regras?|zasady|правила)\W*|"
-    r"ルール|规则|規則|규칙)$",
-    re.IGNORECASE | re.DOTALL,
-)
-_AGAIN: Final = re.compile(
-    r"\W*(?:no exceptions?|keine ausnahmen?|sin excepciones|例外なし|无例外|예외 ?없)", re.IGNORECASE
-)
+_LAW_LABEL: Final = re.compile(_EXPRESSIONS["law_label"], re.IGNORECASE | re.DOTALL)
+_AGAIN: Final = re.compile(_EXPRESSIONS["again"], re.IGNORECASE)
 """What only says again that the rule above it holds."""
-_TELLS: Final = re.compile(
-    r"[\W_]*(?:目的|目标|목적|purpose|goal|why|reason|note that)[*_]*\s*[:：]|\W*in (?:particular|general)\b",
-    re.IGNORECASE,
-)
-_POINTS_BACK: Final = re.compile(
-    r"[^.]{0,40}\b(?:them|it|this|that|these|those)\W*$|[^.:`]{3,60}\b(?:these|those|such) \w+|"
-    r"\W*(?:use|do) (?:this|it)\b",
-    re.IGNORECASE,
-)
+_TELLS: Final = re.compile(_EXPRESSIONS["tells"], re.IGNORECASE)
+_POINTS_BACK: Final = re.compile(_EXPRESSIONS["points_back"], re.IGNORECASE)
 """What has its object in another sentence."""
 _STATES: Final = re.compile(r"\b(?:is|are|has|was|were|ist|sind|es|est|è|é)\b", re.IGNORECASE)
 _ENTRY: Final = re.compile(r"[\W_]*`[^`]+`[*_]*\s*[—–-]\s")
 """Code, and what it is."""
 _NAMED: Final = re.compile(r"\W*[A-Z][\w/-]*(?: [\w/-]+){0,3}:\W+")
-_ONE_CASE: Final = re.compile(
-    r"\b(?:when(?:ever)?|if|while)\b (?!(?:uncertain|unsure|in doubt|not sure|necessary|needed|possible))",
-    re.IGNORECASE,
-)
-_BREADTH: Final = re.compile(
-    _EXPRESSIONS["breadth"],
-    re.IGNORECASE,
-)
+_ONE_CASE: Final = re.compile(_EXPRESSIONS["one_case"], re.IGNORECASE)
+_BREADTH: Final = re.compile(_EXPRESSIONS["breadth"], re.IGNORECASE)
 _AN_AGENT: Final = re.compile(r"\W*if you are an? (?:\w+ )?(?:ai|coding|automated)\b", re.IGNORECASE)
 _CODE: Final = re.compile(r"`[^`]*`")
-_TELLING_CODE: Final = re.compile(
-    _EXPRESSIONS["telling_code"],
-    re.IGNORECASE,
-)
+_TELLING_CODE: Final = re.compile(_EXPRESSIONS["telling_code"], re.IGNORECASE)
 
 
 class Stakes(msgspec.Struct, frozen=True):

@@ -41,44 +41,23 @@ MOST_WORDS_MORE: Final = 3
 _CODE: Final = re.compile(r"(`+)(.+?)\1")
 _LINK: Final = re.compile(r"!?\[([^\]\n]{0,200})\]\([^)\n]{0,500}\)|<?https?://\S+")
 _FLAG: Final = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*(?:=\S+)?|\b\w+(?:[/.]\w+)+/?|\b[A-Za-z]+(?:_[A-Za-z]+)+\b")
-_IN_FLAG: Final = re.compile(
-    r"/(?<=\w/)(?=\w)|\.(?<=\w\.)(?=\w)|-(?<![\w-]-)(?=-?[A-Za-z])|_(?<=[A-Za-z]_)(?=[A-Za-z])"
-)
+_IN_FLAG: Final = re.compile(_EXPRESSIONS["in_flag"])
 """What every match of `_FLAG` has in it: a mark, which is found ten times as fast as a word that may have one."""
 _OPERATORS: Final = str.maketrans({mark: f"x{ord(mark)}" for mark in "=<>!&|+*%^~?@"})
 """``a == b`` and ``a === b`` have the same letters."""
 _NO_LETTER: Final = re.compile(r"[\W_]+")
-_NEGATION: Final = re.compile(
-    _EXPRESSIONS["negation"],
-    re.IGNORECASE,
-)
-_CROSSED: Final = re.compile(
-    r"[*_\s]*(?:[❌🚫⛔✗✘👎][\ufe0f\W_]*|(?:bad|wrong|incorrect)[*_]*\s*[:：][\W_]*)(?=[^\W_])", re.IGNORECASE
-)
+_NEGATION: Final = re.compile(_EXPRESSIONS["negation"], re.IGNORECASE)
+_CROSSED: Final = re.compile(_EXPRESSIONS["crossed"], re.IGNORECASE)
 """How an item begins that a sign or a word of its own rules out ("❌ Use default exports")."""
-_BAN_AND_VERB: Final = re.compile(
-    r"\W*(?:never|do\s+not|don['’]t|must\s+not|avoid)(?:\s+[\w-]+){1,2}\W*\Z", re.IGNORECASE
-)
-_ROUTINE: Final = CuedPattern(
-    _EXPRESSIONS["routine"],
-    "before after prior whenever when time on",
-    _LISTS["routine_1"],
-)
+_BAN_AND_VERB: Final = re.compile(_EXPRESSIONS["ban_and_verb"], re.IGNORECASE)
+_ROUTINE: Final = CuedPattern(_EXPRESSIONS["routine"], "before after prior whenever when time on", _LISTS["routine_1"])
 _ROUTINE_ASIDE: Final = re.compile(rf"[,(]?\s*{_ROUTINE.pattern.pattern}", re.IGNORECASE)
 """With what joins it to the words before it: this is tried at every blank."""
-_HEDGES: Final = re.compile(
-    _EXPRESSIONS["hedges"],
-    re.IGNORECASE,
-)
+_HEDGES: Final = re.compile(_EXPRESSIONS["hedges"], re.IGNORECASE)
 _MISTAKES: Final = re.compile(r"\b(?:pitfalls?|mistakes?|gotchas?|traps?|problems?|issues?|errors?)\b", re.IGNORECASE)
 """What is below a heading of mistakes names some of them, and says of others what to do."""
 _CATEGORICAL: Final = re.compile(r"\b(?:never|under no circumstances)\b", re.IGNORECASE)
-_PLAIN_TOPICS: Final = frozenset(
-    map(
-        stem,
-        _LISTS["plain_topics"].split(),
-    )
-)
+_PLAIN_TOPICS: Final = frozenset(map(stem, _LISTS["plain_topics"].split()))
 """Words of headings that name a concern and narrow no rule to a part of the work."""
 
 

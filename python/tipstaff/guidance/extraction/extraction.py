@@ -57,15 +57,14 @@ from tipstaff.guidance.extraction.sentences import (
 )
 from tipstaff.guidance.reading.elements import Element
 from tipstaff.guidance.reading.markdown import Block, ParsedText
+from tipstaff.guidance.wording.word_forms import expressions
 from tipstaff.model import Diagnostic
 
-_NAMES_CODE: Final = re.compile(
-    r"\b(?:these|the following|this) (?:commands?|checks?|steps?|scripts?)\b", re.IGNORECASE
-)
+_EXPRESSIONS: Final = expressions("extraction")
+
+_NAMES_CODE: Final = re.compile(_EXPRESSIONS["names_code"], re.IGNORECASE)
 """A sentence whose object is the code right below it."""
-_WITHOUT_OBJECT: Final = re.compile(
-    r"(?:\*\*|__)[^*_.!]{0,60}\b(?:never|do not|don['’]t|must|always)\s+[a-z]+[.!]?(?:\*\*|__)[.!]?", re.IGNORECASE
-)
+_WITHOUT_OBJECT: Final = re.compile(_EXPRESSIONS["without_object"], re.IGNORECASE)
 """Bold words that demand and do not say what, so that the sentence after them does ("**Final step, do not skip.**")."""
 
 

@@ -10,96 +10,45 @@ import re
 from typing import Final
 
 from tipstaff.guidance.wording.cues import CuedPattern, cue, cues
-from tipstaff.guidance.wording.word_forms import MODALS, NEGATIVE, either, expressions, lists, word_lists
+from tipstaff.guidance.wording.word_forms import MODALS, either, expressions, lists, word_lists
 from tipstaff.guidance.wording.word_roles import IMPERATIVES, MODAL_WORDS
 
 _EXPRESSIONS: Final = expressions("grammar")
 _LISTS: Final = lists("grammar")
 
-_ENGLISH_MODALS: Final = (
-    r"must(?:n['’]?t)?|never|always|should(?:n['’]?t)?|shall|shan['’]t|only|don['’]?t|cannot|can['’]t|"
-    r"avoid|ensure|require[sd]?|mandatory|forbid(?:s|den)?|prohibit(?:s|ed)?|disallowed|refrain"
-)
-_MODAL_PHRASES: Final = re.compile(
-    (
-        r"\b(?:do not|can not|may not|make sure|not allowed|ha(?:ve|s) to|needs? to|is not permitted|are not permitted|"
-        r"ought to|no se debe|darf nicht|dürfen nicht|nie wolno|il faut|hay que|tienen? que|mag niet|mogen niet|"
-        r"tidak boleh)\b"
-    ).replace(" ", r"\s+"),
-    re.IGNORECASE,
-)
+_MODAL_PHRASES: Final = re.compile(_EXPRESSIONS["modal_phrases"].replace(" ", r"\s+"), re.IGNORECASE)
 _MODALS_ELSEWHERE: Final = "|".join(word_lists()["modals"].values())
 MODAL: Final = re.compile(
-    rf"\b(?:{_ENGLISH_MODALS}|{either(MODALS)})\b|{_MODAL_PHRASES.pattern}|{_MODALS_ELSEWHERE}".replace(" ?", r"\s*"),
+    rf"\b(?:{_EXPRESSIONS['english_modals']}|{either(MODALS)})\b|{_MODAL_PHRASES.pattern}|{_MODALS_ELSEWHERE}".replace(
+        " ?", r"\s*"
+    ),
     re.IGNORECASE,
 )
 """A word that turns a sentence into a rule."""
 _MODAL_WORD: Final = cue(" ".join(MODAL_WORDS))
-_MODAL_PHRASE: Final = cue(
-    "do can may is are make have has need needs ought allowed il hay tiene tienen mag mogen nie darf no tidak",
-    "not sure to que niet nicht wolno faut boleh debe",
-)
+_MODAL_PHRASE: Final = cue(_LISTS["modal_phrase"], _LISTS["modal_phrase_1"])
 """The first and the second words of its phrases."""
 
-NEGATION: Final = CuedPattern(
-    r"\b(?:never|not|no|don['’]?ts?|avoid(?:ed|ing)?|without|forbid(?:den|s)?|prohibit(?:ed|s)?|disallow(?:ed)?|"
-    r"cannot|can['’]t|mustn['’]?t|shouldn['’]?t|won['’]t|anti-?patterns?|refrain|banned|"
-    r"nicht|keine?[nrms]?|nie|vermeiden|ohne|sin|evit(?:ar?|e)|pas|sans|éviter|não|sem|mai|senza|evitare|"
-    r"niet|geen|zonder|bez|не|нет|без|olmadan|tidak|tanpa|không|"
-    rf"{either(NEGATIVE)})\b"
-    r"|禁止|不要|不得|不能|不可|切勿|严禁|しない|ません|ではない|いけない|ならない|금지|하지 ?(?:마|말|않)"
-    r"|ممنوع|محظور|لا تقم|أبد[اً]|कभी|निषिद्ध|কখনো|নিষিদ্ধ",
-    """never not no dont don't donts don'ts avoid avoided avoiding without forbid forbidden forbids prohibit prohibited
-    prohibits disallow disallowed cannot can't mustnt mustn't shouldnt shouldn't won't anti antipattern antipatterns
-    refrain banned nicht kein keinn keinr keinm keins keine keinen keiner keinem keines nie vermeiden ohne sin evita
-    evitar pas sans sem evite mai senza evitare niet geen zonder bez olmadan tidak tanpa """
-    + NEGATIVE,
-)
+NEGATION: Final = CuedPattern(_EXPRESSIONS["negation"], _LISTS["negation"])
 """A word that turns what follows into what is not to be done."""
 
-_ABBREVIATION: Final = re.compile(
-    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|fig|sec|st|mr|mrs|dr|inc|ltd|resp|al)|\b[A-Z])\.$", re.IGNORECASE
-)
-_STOP: Final = re.compile(
-    r"[.!?。！？।](?<!\([.!?])(?:[)\"'”’*_`\]]{0,4})(?:[ \t]*\n[ \t]*|[ \t]+|(?<=[。！？])|$)|\n[ \t]*\n"
-)
+_ABBREVIATION: Final = re.compile(_EXPRESSIONS["abbreviation"], re.IGNORECASE)
+_STOP: Final = re.compile(_EXPRESSIONS["stop"])
 _OPENS_SENTENCE: Final = re.compile(r"[\"'“‘(*_`\[]{0,4}(?:[^\W\d_a-z]|\d|[⚠❌✅🚫⛔➡→•])|`|[^\x00-\x7f]")
 _LINE_OPENS_RULE: Final = re.compile(_EXPRESSIONS["line_opens_rule"])
-EXCEPTION: Final = re.compile(
-    _EXPRESSIONS["exception"],
-    re.IGNORECASE,
-)
+EXCEPTION: Final = re.compile(_EXPRESSIONS["exception"], re.IGNORECASE)
 """How a sentence begins that takes something out of the rule before it; "Exception handling" does not."""
-_PRONOUN_START: Final = re.compile(
-    _EXPRESSIONS["pronoun_start"],
-    re.IGNORECASE,
-)
-_REFERS_BACK: Final = re.compile(
-    r"[*_]{0,3}(?:except|instead(?! of\b)|otherwise)\b|(?:在这些|这些|此时|上述)|[^。]{0,60}是例外",
-    re.IGNORECASE,
-)
+_PRONOUN_START: Final = re.compile(_EXPRESSIONS["pronoun_start"], re.IGNORECASE)
+_REFERS_BACK: Final = re.compile(_EXPRESSIONS["refers_back"], re.IGNORECASE)
 _BACKWARD: Final = cue(_LISTS["backward"])
 _BACKWARD_CHARS: Final = 24
 """Within so many characters from its beginning, of an ASCII text."""
-_SUBORDINATE: Final = (
-    r"when(?:ever)?|if|before|after|once|while|unless|until|in case|for (?:each|every|any|new|all)|wenn|falls|"
-    r"bevor|vor|"
-    r"nach|bei|cuando|si|antes de|después de|al|quando|se|avant|après|lorsque|als|voor|przed|jeśli|"
-    r"если|перед|при|jika|bila|sebelum|setelah|saat|eğer|khi|nếu|trước khi"
-)
-_CONDITION: Final = re.compile(rf"[\W_]*(?:{_SUBORDINATE})\b", re.IGNORECASE)
-_CJK_CONDITION: Final = re.compile(
-    r".*(?:(?:とき|場合|前に|際には|之前|之后|以前|以后|경우|때|(?<=\s)시(?=[\W_]*$))|(?:前|后|後|时|時)(?:は|には|に)?(?:[、，,:：]|[\W_]*$))"
-)
-_EMPTY_WORDS: Final = re.compile(
-    r"\b(?:you|we|i|they|it|the|a|an|all|agents?|following|do|be|to|rules?)\b", re.IGNORECASE
-)
+_CONDITION: Final = re.compile(rf"[\W_]*(?:{_EXPRESSIONS['subordinate']})\b", re.IGNORECASE)
+_CJK_CONDITION: Final = re.compile(_EXPRESSIONS["cjk_condition"])
+_EMPTY_WORDS: Final = re.compile(_EXPRESSIONS["empty_words"], re.IGNORECASE)
 _WORDS: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _CJK_RUN: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
-_IMPERATIVE_ELSEWHERE: Final = CuedPattern(
-    _EXPRESSIONS["imperative_elsewhere"],
-    _LISTS["imperative_elsewhere_1"],
-)
+_IMPERATIVE_ELSEWHERE: Final = CuedPattern(_EXPRESSIONS["imperative_elsewhere"], _LISTS["imperative_elsewhere_1"])
 """How an instruction begins in other languages than English."""
 _COMMANDS: Final = frozenset(("use", "prefer", "avoid", "keep", "ensure", "follow", "do", "run", "read"))
 """Verbs that command also before a colon; "Build: `make`" and "Note:" are labels."""
@@ -125,19 +74,9 @@ def has_negation(text: str) -> bool:
 
 
 _MAX_TITLE: Final = 300
-_DEMANDING_HEAD: Final = re.compile(
-    r"\W*(?:(?:you|we|agents?)\s)?(?:must|should|shall|never|always|do\snot|don['’]t|cannot|can['’]t|avoid)\s(.+)",
-    re.IGNORECASE,
-)
-_DEMANDING_SUBJECT: Final = re.compile(
-    r"\W*(?:[^\W\d_]|`)[^:(]{2,}?(?<!\bthat)(?<!\bwhich)(?<!\bwho)(?<!\byou)(?<!\bwe)(?<!\bagents)\s"
-    r"(?:must|should|shall|cannot|may\snot)\s[^\W_]",
-    re.IGNORECASE,
-)
-_NAMES_RULES: Final = re.compile(
-    _EXPRESSIONS["names_rules"],
-    re.IGNORECASE,
-)
+_DEMANDING_HEAD: Final = re.compile(_EXPRESSIONS["demanding_head"], re.IGNORECASE)
+_DEMANDING_SUBJECT: Final = re.compile(_EXPRESSIONS["demanding_subject"], re.IGNORECASE)
+_NAMES_RULES: Final = re.compile(_EXPRESSIONS["names_rules"], re.IGNORECASE)
 
 
 def is_demanding_heading(title: str) -> bool:

@@ -28,90 +28,54 @@ from tipstaff.guidance.extraction.sentences import (
     is_imperative,
 )
 from tipstaff.guidance.wording.cues import CuedPattern
-from tipstaff.guidance.wording.word_forms import ALWAYS, BANS, FORBIDDEN, NEVER, OBLIGED, SHOULD, either, expressions
+from tipstaff.guidance.wording.word_forms import (
+    ALWAYS,
+    BANS,
+    FORBIDDEN,
+    NEVER,
+    OBLIGED,
+    SHOULD,
+    expressions,
+    lists,
+)
 from tipstaff.guidance.wording.word_roles import IMPERATIVES
 
 _EXPRESSIONS: Final = expressions("kinds")
+_LISTS: Final = lists("kinds")
 
 _MAX_LABELS: Final = 2_048
 
-_STATES: Final = re.compile(
-    _EXPRESSIONS["states"],
-    re.IGNORECASE,
-)
+_STATES: Final = re.compile(_EXPRESSIONS["states"], re.IGNORECASE)
 """A word that says what something is, and its value."""
-_UNFILLED: Final = re.compile(
-    _EXPRESSIONS["unfilled"],
-    re.IGNORECASE,
-)
+_UNFILLED: Final = re.compile(_EXPRESSIONS["unfilled"], re.IGNORECASE)
 """A form's line that nobody has filled in ("Owner: [name]")."""
-_COMMIT_TYPE: Final = re.compile(
-    r"[\W_]*(?:feat|fix|docs|style|refactor|perf|tests?|build|ci|chore|revert)(?:[`*_]{1,3}\s*[:：(=–—-]|: )"
-)
+_COMMIT_TYPE: Final = re.compile(_EXPRESSIONS["commit_type"])
 """How a line of a list begins that says what a kind of commit is for."""
 _COMMAND: Final = re.compile(r"(?:\*\*|__)?[^`:\n]{2,40}:(?:\*\*|__)?\s*`[^`\n]+`\W*")
 """What is done, and the command that does it."""
 _NAMING: Final = re.compile(r"\bnaming|nomenclature|nomenclatura|benennung|命名|명명", re.IGNORECASE)
-FORM: Final = re.compile(
-    r"[\W_]*(?:\w+ )?(?:format[oı]?|pattern|schema|syntax|prefix|template|格式|形式|형식)[*_]*\s*[:：]", re.IGNORECASE
-)
+FORM: Final = re.compile(_EXPRESSIONS["form"], re.IGNORECASE)
 """A label of how something is written, and not of a command ("Format: `type: words`")."""
-_ENTRY: Final = re.compile(
-    _EXPRESSIONS["entry"],
-    re.DOTALL,
-)
-_DESCRIBES: Final = re.compile(
-    _EXPRESSIONS["describes"],
-    re.IGNORECASE,
-)
-_NAMES: Final = re.compile(
-    _EXPRESSIONS["names"],
-)
+_ENTRY: Final = re.compile(_EXPRESSIONS["entry"], re.DOTALL)
+_DESCRIBES: Final = re.compile(_EXPRESSIONS["describes"], re.IGNORECASE)
+_NAMES: Final = re.compile(_EXPRESSIONS["names"])
 """Nothing but names: a stack, and not what to do."""
 _CELLS: Final = re.compile(r"[^|\n]{1,40} \| `[^`\n]+`(?: \||\W*$)")
 """A name, a place and what it is for, as in a table's row."""
-_SOMETIMES: Final = re.compile(
-    r"\W*(?:sometimes|manchmal|a veces|parfois|às vezes|a volte|soms|czasami|иногда|bazen|kadang\w*|đôi khi)\b|"
-    r"\W*(?:有时|有時|時々|때때로|أحيان)",
-    re.IGNORECASE,
-)
-_REASONS_LABEL: Final = re.compile(
-    _EXPRESSIONS["reasons_label"],
-    re.IGNORECASE,
-)
+_SOMETIMES: Final = re.compile(_EXPRESSIONS["sometimes"], re.IGNORECASE)
+_REASONS_LABEL: Final = re.compile(_EXPRESSIONS["reasons_label"], re.IGNORECASE)
 """What is below it says why."""
-_COMPARES: Final = re.compile(
-    _EXPRESSIONS["compares"],
-    re.IGNORECASE,
-)
-_EXAMPLE: Final = re.compile(
-    _EXPRESSIONS["example"],
-    re.IGNORECASE,
-)
+_COMPARES: Final = re.compile(_EXPRESSIONS["compares"], re.IGNORECASE)
+_EXAMPLE: Final = re.compile(_EXPRESSIONS["example"], re.IGNORECASE)
 _MARKED: Final = re.compile(r"\s*(?:[❌✅✔✓✗🚫⛔]\ufe0f?\s*)+")
-_EXAMPLES_LABEL: Final = re.compile(
-    r"\b(?:examples?|beispiele?|ejemplos?|exemples?|samples?|triggers)\b|例", re.IGNORECASE
-)
-_EXAMPLES_HEADING: Final = re.compile(
-    r"\W*(?:\w+ )?(?:examples?|beispiele?|ejemplos?|exemples?|samples?)\W*|.{0,4}例", re.IGNORECASE
-)
-_DESCRIBING_LABEL: Final = re.compile(
-    _EXPRESSIONS["describing_label"],
-    re.IGNORECASE,
-)
+_EXAMPLES_LABEL: Final = re.compile(_EXPRESSIONS["examples_label"], re.IGNORECASE)
+_EXAMPLES_HEADING: Final = re.compile(_EXPRESSIONS["examples_heading"], re.IGNORECASE)
+_DESCRIBING_LABEL: Final = re.compile(_EXPRESSIONS["describing_label"], re.IGNORECASE)
 _AVAILABLE: Final = re.compile(r"\bavailable\b|可用|利用可能", re.IGNORECASE)
 """A list of what there is, each with what it is for in the words of a command ("`review` - check a change")."""
-_DIRECTING_LABEL: Final = re.compile(
-    _EXPRESSIONS["directing_label"],
-    re.IGNORECASE,
-)
+_DIRECTING_LABEL: Final = re.compile(_EXPRESSIONS["directing_label"], re.IGNORECASE)
 _DEMANDS: Final = f"{FORBIDDEN} {BANS} {NEVER} {ALWAYS} {OBLIGED} {SHOULD}"
-_STRONG: Final = CuedPattern(
-    r"\b(?:must|never|always|do not|don['’]t|should|shall|avoid|ensure|prefer|mandatory|forbidden|prohibited|"
-    rf"not allowed|make sure|use|{either(_DEMANDS)})\b|"
-    r"禁止(?!事)|必须|必須|不要|不得|一律|优先|優先|ない|すること|こと[。.]?\W*$|해야|마세요|십시오",
-    "must never always not don't should shall avoid ensure prefer mandatory forbidden prohibited sure use " + _DEMANDS,
-)
+_STRONG: Final = CuedPattern(_EXPRESSIONS["strong"], _LISTS["strong"])
 
 
 def demands(words: str, labels: Sequence[Label], headings: Sequence[Label], *, row: bool = False) -> bool:
@@ -249,30 +213,14 @@ def _row_demands(words: str, lead: str, headings: Sequence[Label]) -> bool:
 
 _COLUMNS: Final = re.compile(r"(?:^|; )([^:;]{1,40}): ")
 """The heads of a row's columns."""
-_TASK_COLUMN: Final = re.compile(
-    r"\W*(?:tasks?|goals?|actions?|scenarios?|situations?|use cases?|problems?|topics?|i want to|to)\W*: ",
-    re.IGNORECASE,
-)
-_ALLOWS: Final = re.compile(
-    r"\b(?:allowed|permitted|approved|erlaubt|permitido|autorisé)\W*: *"
-    r"(?:[❌🚫⛔✅✔✗]|(?:yes|no|ja|nein|sí|oui|non)\b)",
-    re.IGNORECASE,
-)
-_CODE_COLUMN: Final = re.compile(
-    _EXPRESSIONS["code_column"],
-    re.IGNORECASE,
-)
+_TASK_COLUMN: Final = re.compile(_EXPRESSIONS["task_column"], re.IGNORECASE)
+_ALLOWS: Final = re.compile(_EXPRESSIONS["allows"], re.IGNORECASE)
+_CODE_COLUMN: Final = re.compile(_EXPRESSIONS["code_column"], re.IGNORECASE)
 """What the row of a list of commands or files begins with, whatever its description begins with."""
 _DESCRIBES_COLUMN: Final = re.compile(r"(?:^|; )(?:what (?:it|they)|meaning|description|symptom)", re.IGNORECASE)
-_DEMANDING_TABLE: Final = re.compile(
-    _EXPRESSIONS["demanding_table"],
-    re.IGNORECASE,
-)
+_DEMANDING_TABLE: Final = re.compile(_EXPRESSIONS["demanding_table"], re.IGNORECASE)
 _CHOICE: Final = re.compile(r"\b(?:one of|choose|pick|either|verification|label)\b", re.IGNORECASE)
-_NARRATES: Final = re.compile(
-    _EXPRESSIONS["narrates"],
-    re.IGNORECASE,
-)
+_NARRATES: Final = re.compile(_EXPRESSIONS["narrates"], re.IGNORECASE)
 
 
 # One label is above many items.

@@ -28,23 +28,18 @@ from tipstaff.guidance.extraction.polarity import (
 from tipstaff.guidance.reading.constitution_headings import is_constitution_heading
 from tipstaff.guidance.wording.claims import stems_of
 from tipstaff.guidance.wording.tokenize import words as split
-from tipstaff.guidance.wording.word_forms import lists
+from tipstaff.guidance.wording.word_forms import expressions, lists
 from tipstaff.guidance.wording.word_roles import FUNCTION_WORDS, MODAL_WORDS
+
+_EXPRESSIONS: Final = expressions("labels")
 
 _LISTS: Final = lists("labels")
 
 _ASPECTS: Final = frozenset(_LISTS["aspects"].split())
 """Words of headings that name no topic."""
 ENOUGH_STEMS: Final = 14
-_NAMES_FILE: Final = re.compile(
-    r"\b(?:claude|agents?|gemini|copilot|cursor|windsurf|conventions)\.(?:md|mdc)\b|\binstructions for\b|"
-    r"\bguidelines for (?!\w+ing\b)",
-    re.IGNORECASE,
-)
-_ASPECT_MARKS: Final = re.compile(
-    r"规范|規範|规则|規則|原则|原則|核心|通用|一般|基本|注意|事项|事項|要求|说明|説明|格式|形式|条目|分组|"
-    r"分類|逻辑|ルール|ガイドライン|方針|概要|その他|일반|규칙|원칙"
-)
+_NAMES_FILE: Final = re.compile(_EXPRESSIONS["names_file"], re.IGNORECASE)
+_ASPECT_MARKS: Final = re.compile(_EXPRESSIONS["aspect_marks"])
 _LEADING_MARKS: Final = re.compile(r"[\W_]*(?:\d+[.)]\s*)?")
 MAX_OPENING_CHARS: Final = 32
 """How far from an item's beginning its condition is still said at once ("**Important:** before you commit ...")."""

@@ -39,13 +39,13 @@ from tipstaff.guidance.extraction.sentences import describes, directs, has_stron
 from tipstaff.guidance.reading.constitution_headings import is_constitution_heading, plain_heading
 from tipstaff.guidance.reading.elements import Element
 from tipstaff.guidance.reading.markdown import Block, ParsedText
+from tipstaff.guidance.wording.word_forms import expressions
 from tipstaff.model import Diagnostic, Severity
 
+_EXPRESSIONS: Final = expressions("outline")
+
 MAX_QUOTE_CHARS: Final = 80
-_EXPLAINS: Final = re.compile(
-    r"\W*(?:why|how|when|what|where|examples?|instead|alternatives?|background|reasons?|exceptions?|fix|see)\b|.*\?\W*$",
-    re.IGNORECASE,
-)
+_EXPLAINS: Final = re.compile(_EXPRESSIONS["explains"], re.IGNORECASE)
 _ONLY: Final = re.compile(r"[\W_\d]*(?:only|no)\s", re.IGNORECASE)
 
 

@@ -17,38 +17,24 @@ _EXPRESSIONS: Final = expressions("patterns")
 MAX_CONTEXT_CHARS: Final = 160
 MAX_LABEL_CHARS: Final = 240
 QUOTE_MARK: Final = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
-QUOTE_LABEL: Final = re.compile(
-    r"\[!(?:note|tip|important|warning|caution|danger)\]|[\W_]*(?:important|warning|critical|caution|danger|note|rules?)\b[\W_]*[:!.—-]",
-    re.IGNORECASE,
-)
+QUOTE_LABEL: Final = re.compile(_EXPRESSIONS["quote_label"], re.IGNORECASE)
 ALERT: Final = re.compile(r"\[!(?:note|tip|important|warning|caution|danger)\][ \t]*\n?", re.IGNORECASE)
 _BAD_HEADING: Final = re.compile(r"(?:\A|(?<=\n)) {0,3}(?:#{7,}[ \t]+|#{1,6}(?=[A-Za-z]))[^\n]*")
 _TAG_LINE: Final = re.compile(r"\s*(?:#[a-z-]+[\s,;.]*)+\Z")
 NO_WORDS: Final = re.compile(r"`[^`]*`|!?\[[^\]]{0,300}\]\([^)]{0,500}\)|<?https?://\S+|(?<!\S)@[~\w./-]+|[\W_\d]+")
 LIST_MARKER: Final = re.compile(r"([ \t>]*)([-*+]|\d{1,9}[.)])[ \t]")
 """Indentation and marker of a list item."""
-STEP: Final = re.compile(
-    r"\W*(?:\d+\s*[.):–—-]|(?:step|phase|stage|part|schritt|teil|paso|étape|fase|etap|шаг|adım)\s*\d|第)", re.IGNORECASE
-)
+STEP: Final = re.compile(_EXPRESSIONS["step"], re.IGNORECASE)
 """How a heading begins that is one of a sequence."""
-CASE: Final = re.compile(
-    r"\W*(?:in|on|at|for|with|without|under|inside|within|during|bei|im|für|en|dans|pour|para|con|sur|voor|dla|для|при)\b"
-    r"|在",
-    re.IGNORECASE,
-)
+CASE: Final = re.compile(_EXPRESSIONS["case"], re.IGNORECASE)
 """How a sentence begins that says where or for what something holds."""
-IMPORT_LINE: Final = re.compile(
-    r"^[ \t]*@(?:~|\.{1,2})?/?[\w.-][\w./-]*\.(?:md|mdc|mdx|markdown|txt|rst)[ \t]*$", re.MULTILINE | re.ASCII
-)
+IMPORT_LINE: Final = re.compile(_EXPRESSIONS["import_line"], re.MULTILINE | re.ASCII)
 HEADING_MARK: Final = re.compile(r" {0,3}(#{1,6})[ \t]")
 MAX_GAP_BYTES: Final = 1_024
 """How far what follows some words is looked for."""
 
 
-UNFINISHED: Final = re.compile(
-    _EXPRESSIONS["unfinished"],
-    re.IGNORECASE,
-)
+UNFINISHED: Final = re.compile(_EXPRESSIONS["unfinished"], re.IGNORECASE)
 """How a heading ends that is no rule without what is below it ("Never commit without")."""
 
 
@@ -92,19 +78,13 @@ NAMED: Final = re.compile(r"(\*\*|__)(?P<words>[^*\n]{2,100}?[^*\n.!?:。！？�
 """A paragraph's bold beginning that names something, and what describes it."""
 NEW_LABEL: Final = re.compile(r"(?:\*\*)?[^\W\d_a-z][^\n.:;,]{2,60}:(?:\*\*)?")
 """A line that names what is below it."""
-ANNOUNCES: Final = re.compile(
-    r"\b(?:following|folgenden?|siguientes?|suivant(?:e?s)?|seguintes?|seguenti|volgende|następujące|следующ\w+)\b|以下|次の|下記|다음",
-    re.IGNORECASE,
-)
+ANNOUNCES: Final = re.compile(_EXPRESSIONS["announces"], re.IGNORECASE)
 """What a sentence without a colon says that a list continues."""
 SEPARATOR: Final = re.compile(r"={3,}[ \t]*(?P<words>[^=\n]+?)[ \t]*={3,}")
 """A line between signs of equality, which stands for a heading."""
 
 
-_TELLS: Final = re.compile(
-    r"[^,:;]{3,120}, [^,:;]{0,60}?\b(?:is|are|was|were|will|has|have|gets?|becomes?) (?!(?:to|must)\b)[^:]*\.[\W_]*",
-    re.IGNORECASE,
-)
+_TELLS: Final = re.compile(_EXPRESSIONS["tells"], re.IGNORECASE)
 
 
 def tells_what_happens(words: str) -> bool:

@@ -12,7 +12,7 @@ from typing import Final
 
 from tipstaff.guidance.wording.cues import CuedPattern
 from tipstaff.guidance.wording.tokenize import words as split
-from tipstaff.guidance.wording.word_forms import BANS, FORBIDDEN, LEAVE, NEVER, either, expressions, lists
+from tipstaff.guidance.wording.word_forms import expressions, lists
 from tipstaff.guidance.wording.word_roles import FUNCTION_WORDS, IMPERATIVES
 
 _EXPRESSIONS: Final = expressions("polarity")
@@ -21,85 +21,19 @@ _LISTS: Final = lists("polarity")
 MAX_DECIDING_CHARS: Final = 90
 """A longer heading is a sentence, and says by itself what it demands."""
 
-_OBJECT: Final = (
-    r"(?: (?:to )?(?:do|be|use|commit|edit|modify|touch|change|add|create|write|generate|run|say|suggest|ship|merge)"
-    r"(?: (?:this|these|that|it|(?:any of )?(?:these|the following|such)(?: \w+)?))?)?"
-)
-_BANS: Final = (
-    r"(?:things? |what |files? )?(?:you |we |agents? |to )?(?:must |should |shall |may |can |to )?(?:never|not)"
-    + _OBJECT,
-    rf"do not{_OBJECT}|don['’]?ts?{_OBJECT}|must not{_OBJECT}|what not to do|what (?:you )?(?:should|must) never do",
-    r"avoid(?:ed)?(?: (?:this|these|the following|(?:when|where(?:ver)?|if) possible))?",
-    r"what to avoid|things to avoid|no[- ]gos?|no[- ]?no['’]?s|hard nos?",
-    r"anti-?patterns?(?: to avoid)?|反模式|アンチパターン|안티 ?패턴",
-    r"(?:forbidden|prohibited|disallowed|banned|not allowed|off[- ]limits)(?: [\w-]+)?|prohibitions|red lines?|dont",
-    either(f"{FORBIDDEN} {BANS} {NEVER}"),
-    r"(?:nicht|niemals|nie)(?: (?:tun|machen|erlaubt|gestattet|zulässig|verwenden|anfassen))?",
-    r"vermeiden|zu vermeiden|was (?:man )?(?:nicht|nie|zu vermeiden)\b.{0,30}",
-    r"tabus?",
-    r"prohibid[oa]s?|prohibiciones|no (?:hacer|permitido|se permite|se debe)|nunca(?: (?:hacer|hagas|faça|fazer))?",
-    r"(?:a )?evitar|(?:qué|lo que) (?:no|nunca)\b.{0,30}",
-    r"interdi(?:t(?:e?s|e)?|ctions?)|(?:à )?(?:ne pas|ne jamais|éviter)(?: (?:faire|utiliser))?|jamais",
-    r"ce qu['’]il ne faut pas.{0,30}",
-    r"proibid[oa]s?|proibições|não (?:fazer|faça|permitido|usar|use)|evite|o que (?:não|evitar)\b.{0,30}",
-    r"vietat[oi]|divieti|(?:da )?evitare|non (?:fare|usare)|mai|cosa (?:non|evitare)\b.{0,30}",
-    r"verboden|niet (?:doen|toegestaan)|nooit(?: doen)?|(?:te )?vermijden|wat (?:je )?(?:niet|nooit)\b.{0,30}",
-    r"zabronione|zakaz(?:y|ane)?|nie (?:rób|robić|wolno)|nigdy|unikaj|czego (?:nie|unikać)\b.{0,30}",
-    r"запрещен[оы]|запрещённ?о|запреты?|нельзя|никогда|не (?:делать|делай(?:те)?)",
-    r"избега(?:ть|йте)|чего (?:не|избегать).{0,30}",
-    r"jangan(?: lakukan)?|dilarang|larangan|ممنوع(?:ات)?|محظور(?:ات)?|لا تفعل|निषिद्ध|मत करें|নিষিদ্ধ",
-    r"yasak(?:lar)?|yapma(?:yın)?|asla|yapılmaması gerekenler|kaçın(?:ın|ılması gerekenler)?",
-    r"(?:严格)?禁止(?:事项|事項|操作|行为|行為)?|不要(?:做|使用)?|切勿|不允许|不得|不可以?|避免|严禁|请勿",
-    r"(?:やって|して)はいけないこと|避けるべきこと|しないこと|ng|禁じ手",
-    r"금지(?: ?사항)?|하지 (?:말 것|마세요|말아야 할 것|않기)|피해야 할 (?:것|패턴)",
-)
 _ASKS: Final = re.compile(r"[\W_]*(?:always )?ask\b", re.IGNORECASE)
-_NUMBERING: Final = r"[\W_]*(?:\d+(?:\.\d+)*[.):]?[\W_]+)?"
-_BAN: Final = CuedPattern(
-    rf"{_NUMBERING}(?:{'|'.join(_BANS)})\W*",
-    f"""never not dont donts don't don'ts avoid avoided no nos nogo nogos nono nonos no's anti antipattern antipatterns
-    forbidden prohibited disallowed banned off prohibitions red nicht niemals nie vermeiden was tabu tabus prohibiciones
-    nunca evitar lo jamais ne ce evite o divieti evitare non mai cosa niet nooit vermijden wat nigdy unikaj czego jangan
-    yasak yasaklar yapma yapmayin asla ng
-    {FORBIDDEN} {BANS} {NEVER}""",
-)
+_BAN: Final = CuedPattern(_EXPRESSIONS["ban"], _LISTS["ban"])
 _QUALIFIED: Final = re.compile(r".*?(?:\s[–—-]+\s|[:：]\s|\s?[(（])(?=[^()（）:：]*[)）]?\W*$)")
 """What a ban at a heading's end is about: "Legacy helpers (do not use)"."""
 _ASIDE: Final = re.compile(r"\s*[(（][^()（）]{1,60}[)）]\W*$")
 """What a ban's end adds: "Never commit (keep unstaged)"."""
-_PERMITS: Final = re.compile(
-    _EXPRESSIONS["permits"],
-    re.IGNORECASE,
-)
-_ENDS_BANNING: Final = CuedPattern(
-    r"\b(?:must|should|shall|do|does|may|can|will)[\s*_]+not[\W_]*$|\b(?:never|don['’]?ts?|cannot|avoid|"
-    r"forbidden|prohibited|disallowed|not allowed|off[- ]limits|"
-    rf"nicht|{either(f'{FORBIDDEN} {NEVER}')})\W*$|(?:禁止|不要|不得|不可|切勿|严禁|してはいけない|금지)\W*$",
-    f"not never dont don't donts don'ts cannot avoid forbidden prohibited disallowed off nicht {FORBIDDEN} {NEVER}",
-)
-_MISTAKES: Final = CuedPattern(
-    _EXPRESSIONS["mistakes"],
-    _LISTS["mistakes_1"],
-)
-_LEAVE: Final = CuedPattern(
-    r"\b(?:ask(?:ing)? (?:first|before|for)|always ask|require[sd]? (?:\w+ )?(?:approval|permission|confirmation|"
-    r"review)|needs? (?:\w+ )?(?:approval|permission|confirmation)|except|unless|only (?:if|when|after|with|for)|"
-    rf"optional(?:ly)?|erst fragen|{either(LEAVE)})\b|"
-    r"确认|詢問|询问|批准|许可|例外|許可|確認|承認|승인|허가|확인|예외|문의",
-    f"ask asking require required requires need needs except unless only optional optionally erst {LEAVE}",
-)
-_WHEN: Final = re.compile(
-    _EXPRESSIONS["when"],
-    re.IGNORECASE,
-)
-_SAYS_WHAT_TO_DO: Final = re.compile(
-    _EXPRESSIONS["says_what_to_do"],
-    re.IGNORECASE,
-)
-_APPROVES: Final = re.compile(
-    r"\W*(?:✅|✔|✓|👍)|[\W_]*(?:good|correct|right|better|do|ok|okay|yes|preferred|instead)[*_]{0,2}[:：]",
-    re.IGNORECASE,
-)
+_PERMITS: Final = re.compile(_EXPRESSIONS["permits"], re.IGNORECASE)
+_ENDS_BANNING: Final = CuedPattern(_EXPRESSIONS["ends_banning"], _LISTS["ends_banning"])
+_MISTAKES: Final = CuedPattern(_EXPRESSIONS["mistakes"], _LISTS["mistakes_1"])
+_LEAVE: Final = CuedPattern(_EXPRESSIONS["leave"], _LISTS["leave"])
+_WHEN: Final = re.compile(_EXPRESSIONS["when"], re.IGNORECASE)
+_SAYS_WHAT_TO_DO: Final = re.compile(_EXPRESSIONS["says_what_to_do"], re.IGNORECASE)
+_APPROVES: Final = re.compile(_EXPRESSIONS["approves"], re.IGNORECASE)
 _ENDS_FORBIDDING: Final = re.compile(r"(?:しない(?:こと)?|してはいけない|하지 ?(?:마세요|말 것|않기))[\W_]*$")
 
 

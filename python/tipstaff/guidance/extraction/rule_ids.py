@@ -8,22 +8,16 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from tipstaff.guidance.wording.word_forms import expressions, lists
+
+_EXPRESSIONS: Final = expressions("rule_ids")
+_LISTS: Final = lists("rule_ids")
+
 # Standards, algorithms and things that are written like ids: AES-256 is no rule id.
-_NOT_IDS: Final = frozenset(
-    """aes ansi arm api b base bcp bs cat ce cp crc cve cwe covid csp css cuda cvss cwe des din dl dn ds ecma eia en es
-    etsi fips fr gb ghz go gpt h hd html http https i iec ieee ieee ip ipv iso itu iso-iec java jdk jep js k kb log lts
-    max mb md mhz mime mp ms net nist node oauth ocsp owasp p pbkdf pci pep php pkcs pm pr py q rc rfc rsa rule s sha
-    soc sql ssl step task tc tls ts type uc ucs us utc utf uuid v vt wcag win x xhtml xml""".split()
-)
+_NOT_IDS: Final = frozenset(_LISTS["not_ids"].split())
 _CITED: Final = frozenset("bcp cve cwe ieee iso iso-iec itu nist owasp pep rfc".split())
-_BRACKET_ID: Final = re.compile(
-    r"(?:\*\*|__|`)?\[(?P<id>[A-Za-z][A-Za-z0-9_.-]{0,60}?\d|AUTO-[0-9a-f]{4,64})\](?![(\[])(?:\*\*|__|`)?[:.]?(?:\*\*|__)?"
-    r"[ \t]*(?:[-–—][ \t]+)?"
-)
-_BARE_ID: Final = re.compile(
-    r"(?:\*\*|__|`)?(?P<id>[A-Z]{1,16}(?:-[A-Z0-9]{1,16}){0,4}-\d{1,6}|[A-Z]{1,6}\d{2,6}|r\d{2,6})(?:\*\*|__|`)?"
-    r"(?:(?::|[ ]?[–—]|[ ]-)(?:\*\*|__)?(?:[ \t]+|$)|[ \t]+(?=[^\W\d_a-z]|[\"“'‘`*_\[]))"
-)
+_BRACKET_ID: Final = re.compile(_EXPRESSIONS["bracket_id"])
+_BARE_ID: Final = re.compile(_EXPRESSIONS["bare_id"])
 _SECOND_OF_ID: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-"
 _FAMILY_END: Final = re.compile(r"[-_.\d]")
 _LEADING_ZERO: Final = re.compile(r"\D0\d*$")

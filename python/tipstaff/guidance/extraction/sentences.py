@@ -14,27 +14,20 @@ from tipstaff.guidance.extraction.grammar import (
     opens_with_imperative,
 )
 from tipstaff.guidance.wording.cues import CuedPattern
-from tipstaff.guidance.wording.word_forms import ONLY, either, expressions, word_lists
+from tipstaff.guidance.wording.word_forms import expressions, lists, word_lists
 
 _EXPRESSIONS: Final = expressions("sentences")
+_LISTS: Final = lists("sentences")
 
 _REFERENCE: Final = re.compile(r"`[^`]*`|(?<!\S)@[~\w./-]+|https?://\S+|\]\([^)\s]*\)")
 _MIN_WORDS: Final = 3
 """A sentence with fewer words beside code and links says too little to be a rule."""
-_OPENER: Final = re.compile(
-    r"[\W_]*(?:please|instead|then|also|otherwise|first|finally|note|next|so|just|only|we)\b[,:]?\s+", re.IGNORECASE
-)
-_CLAUSE: Final = re.compile(
-    _EXPRESSIONS["clause"],
-    re.IGNORECASE,
-)
+_OPENER: Final = re.compile(_EXPRESSIONS["opener"], re.IGNORECASE)
+_CLAUSE: Final = re.compile(_EXPRESSIONS["clause"], re.IGNORECASE)
 _LISTED: Final = re.compile(r"[^.,:;]{2,60}, ")
 _MAX_COMMAS: Final = 4
 RUN_IN: Final = re.compile(r"\s*(?:\[[ xX]\]\s*)?(?:\*\*|__)(?P<label>[^*\n]{1,80}?)(?:\*\*|__)(?P<between>[^\w`]*)")
-WEAK_MODAL: Final = CuedPattern(
-    rf"\b(?:only|required?s?|needs? to|ha(?:ve|s) to|cannot|can['’]t|can not|{either(ONLY)})\b|仅|こと",
-    f"only require required requires requireds need needs have has cannot can't can {ONLY}",
-)
+WEAK_MODAL: Final = CuedPattern(_EXPRESSIONS["weak_modal"], _LISTS["weak_modal"])
 
 
 def has_strong_modal(words: str) -> bool:
@@ -42,16 +35,8 @@ def has_strong_modal(words: str) -> bool:
     return has_modal(WEAK_MODAL.pattern.sub("", words) if WEAK_MODAL.may_match(words) else words)
 
 
-_POINTS: Final = re.compile(
-    _EXPRESSIONS["points"],
-    re.IGNORECASE,
-)
-_HOLDS_ONLY: Final = CuedPattern(
-    rf"\b(?:only|{either(ONLY)})\b(?!\W+(?:in|if|when|after|via|through|with|by|from|for|on|once|to|allowed|permitted|wenn|"
-    rf"nach|mit|bei|für|im|auf|si|cuando|con|para|se|quando|após|com|dans|avec|après|pour|als|na|po|przez|после|при|через|"
-    rf"в|на)\b)",
-    f"only {ONLY}",
-)
+_POINTS: Final = re.compile(_EXPRESSIONS["points"], re.IGNORECASE)
+_HOLDS_ONLY: Final = CuedPattern(_EXPRESSIONS["holds_only"], _LISTS["holds_only"])
 _GRANTS: Final = re.compile(r"\b(?:allowed|permitted|may|erlaubt|permitid[oa]s?|autorisée?s?)\b", re.IGNORECASE)
 
 
@@ -77,10 +62,7 @@ def is_exception(words: str) -> bool:
     return EXCEPTION.match(words) is not None
 
 
-_RULED_OUT: Final = re.compile(
-    _EXPRESSIONS["ruled_out"],
-    re.IGNORECASE,
-)
+_RULED_OUT: Final = re.compile(_EXPRESSIONS["ruled_out"], re.IGNORECASE)
 
 
 def rules_out(words: str) -> bool:

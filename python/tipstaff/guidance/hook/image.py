@@ -21,9 +21,9 @@ from tipstaff.guidance.hook.scopes import write_scopes
 from tipstaff.guidance.intents.classify import LEXICON
 from tipstaff.guidance.retrieval.fused_index import intent_mask, search_blob
 from tipstaff.guidance.retrieval.prompt_budget import PROMPT_TOKENS
-from tipstaff.guidance.retrieval.query_lexicon import query_lexicon
 from tipstaff.guidance.retrieval.search import LEAST_SHARE
 from tipstaff.guidance.retrieval.shard_profiles import Cards
+from tipstaff.guidance.retrieval.task_vocabulary import query_lexicon
 from tipstaff.guidance.retrieval.vectors import boosts_of, path_boost_of
 from tipstaff.model import EVERYWHERE, PolicyBundle
 from tipstaff.store.replacing import replaced_file
@@ -47,11 +47,7 @@ def hook_image_path(repository: Path, state: Path | None = None) -> Path:
 
 
 def write_hook_image(
-    bundle: PolicyBundle,
-    repository: Path,
-    *,
-    embedding: StaticEmbedding | None = None,
-    state: Path | None = None,
+    bundle: PolicyBundle, repository: Path, *, embedding: StaticEmbedding | None = None, state: Path | None = None
 ) -> Path:
     """Write the compiled rules of a repository for the hook, owner-only, and return the file's path.
 

@@ -1,5 +1,5 @@
 """A task's text in, its kind of work out.
 
 Read `classify` (the answer), `words` (the words and phrases, as data), `lexicon` (packing them for the kernels),
-`task_words` (the words of a task in any script), `task_paths` (the files and modules that a task names).
+`task_words` (the words of a task in any script).
 """

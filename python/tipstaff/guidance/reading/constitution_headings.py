@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from tipstaff.guidance.wording.word_forms import expressions
+
+_EXPRESSIONS: Final = expressions("constitution_headings")
+
 _NUMBERING: Final = re.compile(r"^(?:[\W_]|\d+(?:\.\d+)*[.):]?(?=\s|$)|[ivxIVX]{1,4}[.)](?=\s)|[A-Za-z][.)](?=\s))+")
 _NOUN: Final = r"safety|security|invariants?|constitution(?:al)?|critical|non[- ]?negotiables?"
 _MODAL: Final = r"must|never|always|required|mandatory"
@@ -16,10 +20,7 @@ _QUALIFIED: Final = re.compile(
     re.IGNORECASE,
 )
 
-_LISTS: Final = re.compile(
-    r".*\b(?:patterns?|commands?|files?|paths?|scripts?|links?|dependencies|packages|software|tools|variables?|endpoints?)\W*$",
-    re.IGNORECASE,
-)
+_LISTS: Final = re.compile(_EXPRESSIONS["lists"], re.IGNORECASE)
 """How a heading ends that says what is listed, not what holds ("Critical commands")."""
 
 

@@ -13,14 +13,15 @@ from typing import Final
 
 import msgspec
 
+from tipstaff.guidance.wording.word_forms import lists
+
+_LISTS: Final = lists("elements")
+
 TAG: Final = re.compile(r"<!--.*?(?:-->|\Z)|<[!?][^<>]*>?|<(?P<end>/?)(?P<name>[A-Za-z][\w-]*+)[^<>]*>", re.DOTALL)
 """A comment, a declaration or a tag."""
 _OWN_LINE: Final = re.compile(rb"^[ \t>]*(<(/?)([A-Za-z][\w-]*)(?:[ \t][^<>\n]*)?>)[ \t]*(?=$|<summary>)", re.MULTILINE)
 _HEADING: Final = re.compile("h[1-6]")
-_INLINE: Final = frozenset(
-    """a abbr b bdi bdo big br cite code data del dfn em font i img input ins kbd label mark q s samp small span strike
-    strong sub sup time tt u var wbr""".split()
-)
+_INLINE: Final = frozenset(_LISTS["inline"].split())
 _HTML: Final = _INLINE | frozenset(
     """address area article aside audio base blockquote body button canvas caption center col colgroup dd details dialog
     dir div dl dt fieldset

@@ -15,8 +15,7 @@ import msgspec
 import pyromark
 
 from tipstaff.guidance.reading.elements import Element, as_markdown, is_inline, own_elements
-from tipstaff.guidance.reading.offsets import Dedented, Shift, dedented
-from tipstaff.guidance.reading.source_text import SourceText
+from tipstaff.guidance.reading.source_text import Dedented, Shift, SourceText, dedented
 
 _OPTIONS: Final = (
     pyromark.Options.ENABLE_TABLES

@@ -3,5 +3,5 @@
 Read `retriever` (the object that callers use), `search` (the best shards for a question), `fused_index` (what it
 reads), `shard_index` (the columns beside it) with `masks` (scopes and dates) and `vectors` (what is asked of an
 embedding), `selection` (contradictions) with `shard_profiles` (what is known of shards), `prompt_budget` (how many),
-`reasons` and `explanation` (why); `ranking` does without a bundle. `task_vocabulary` is compiled by `query_lexicon`.
+`reasons` and `explanation` (why); `ranking` does without a bundle. `task_vocabulary` has the words of tasks.
 """

@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tipstaff.budgets import SIGNS_FROM_SHARDS
 from tipstaff.guidance.embeddings.static_embedding import StaticEmbedding
-from tipstaff.guidance.retrieval.query_lexicon import query_lexicon, translations
-from tipstaff.guidance.retrieval.task_vocabulary import FIELDS, has_modal
+from tipstaff.guidance.retrieval.task_vocabulary import FIELDS, has_modal, query_lexicon, translations
 from tipstaff.guidance.retrieval.vectors import with_words
 from tipstaff.kernels import query_terms, query_words, sign_rows
 from tipstaff.kernels.formats.fused import ALIGNMENT, HEAD, MAGIC

@@ -11,7 +11,7 @@ from tipstaff.guidance.embeddings.hash_embedding import Embedding
 from tipstaff.guidance.embeddings.static_embedding import StaticEmbedding
 from tipstaff.guidance.intents.classify import classify_intent
 from tipstaff.guidance.retrieval.fused_index import RuleText, fused_index, intent_mask
-from tipstaff.guidance.retrieval.query_lexicon import query_lexicon
+from tipstaff.guidance.retrieval.task_vocabulary import query_lexicon
 from tipstaff.guidance.retrieval.vectors import boosts_of, cosines, default_embedding, text_rows
 from tipstaff.guidance.wording.tokenize import words as split
 from tipstaff.guidance.wording.vocabulary import infer

@@ -28,13 +28,7 @@ from tipstaff.guidance.retrieval.ranking import rank_texts
 from tipstaff.guidance.retrieval.reasons import Reasons
 from tipstaff.guidance.retrieval.search import Hit, Question, ShardSearch, given_intent, risk_bits
 from tipstaff.guidance.retrieval.selection import Selection
-from tipstaff.guidance.retrieval.shard_index import (
-    ShardIndex,
-    current_day,
-    index_of_bundle,
-    index_of_store,
-    iso_day,
-)
+from tipstaff.guidance.retrieval.shard_index import ShardIndex, current_day, index_of_bundle, index_of_store, iso_day
 from tipstaff.guidance.retrieval.shard_profiles import Card, Cards
 from tipstaff.guidance.retrieval.vectors import boosts_of, default_embedding
 from tipstaff.model import DroppedShard, GuidanceRule, PolicyBundle, RetrievalResult, RetrievedShard, RuleShard

@@ -17,11 +17,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tipstaff.errors import ConfigError
 from tipstaff.guidance.embeddings.static_embedding import StaticEmbedding
-from tipstaff.guidance.intents.task_paths import paths_in
+from tipstaff.guidance.intents.classify import paths_in
 from tipstaff.guidance.retrieval.fused_index import SECTION
 from tipstaff.guidance.retrieval.masks import MAX_MASKS, joined
-from tipstaff.guidance.retrieval.query_lexicon import query_lexicon
-from tipstaff.guidance.retrieval.task_vocabulary import kinds_of
+from tipstaff.guidance.retrieval.task_vocabulary import kinds_of, query_lexicon
 from tipstaff.guidance.retrieval.vectors import cosines, path_boost_of, with_words
 from tipstaff.kernels import FusedSearch
 from tipstaff.model import INTENT_BITS, RISK_CLASSES, RISK_CODES, IntentMatch

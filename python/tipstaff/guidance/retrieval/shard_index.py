@@ -15,14 +15,7 @@ from tipstaff.guidance.embeddings.static_embedding import StaticEmbedding
 from tipstaff.guidance.retrieval.fused_index import intent_mask, search_blob
 from tipstaff.guidance.retrieval.masks import ShardMasks
 from tipstaff.guidance.retrieval.vectors import shard_rows
-from tipstaff.model import (
-    RISK_CLASSES,
-    RISK_CODES,
-    Constitution,
-    GuidanceRule,
-    PolicyBundle,
-    RuleShard,
-)
+from tipstaff.model import RISK_CLASSES, RISK_CODES, Constitution, GuidanceRule, PolicyBundle, RuleShard
 from tipstaff.store.shards import ShardStore
 
 _DAY_S: Final = 86_400

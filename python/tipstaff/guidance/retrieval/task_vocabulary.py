@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -58,3 +59,21 @@ def kinds_of(file: str) -> str:
     """Return the words that the path of the current file stands for."""
     lowered = file.lower()
     return " ".join(words for pattern, words in KINDS if pattern.search(lowered))
+
+
+PATH: Final = Path(__file__).with_name("query_lexicon.bin")
+"""The words packed; ``tools/write_query_lexicon.py`` rewrites it when they change."""
+
+
+@cache
+def translations() -> dict[str, str]:
+    """Return the words of other languages, as the kernels read them, and the English."""
+    from tipstaff.kernels import query_words
+
+    return {query_words(word)[0]: one for one, several in TRANSLATIONS.items() for word in several.split()}
+
+
+@cache
+def query_lexicon() -> bytes:
+    """Return the lexicon in the package."""
+    return PATH.read_bytes()

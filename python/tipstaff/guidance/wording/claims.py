@@ -17,15 +17,7 @@ from tipstaff.guidance.wording.tokenize import tokens
 from tipstaff.guidance.wording.tokenize import words as split
 from tipstaff.guidance.wording.vocabulary import stem
 from tipstaff.guidance.wording.word_roles import FUNCTION_WORDS, not_demanding, word_roles
-from tipstaff.kernels.formats.clauses import (
-    FORBID,
-    LIFT,
-    MAX_TOKENS,
-    PERMIT,
-    REQUIRE,
-    SAME_TOPIC,
-    read_clauses,
-)
+from tipstaff.kernels.formats.clauses import FORBID, LIFT, MAX_TOKENS, PERMIT, REQUIRE, SAME_TOPIC, read_clauses
 
 __all__ = ["FORBID", "LIFT", "PERMIT", "REQUIRE", "Claim", "claims", "opposed", "topic_of", "topic_words"]
 

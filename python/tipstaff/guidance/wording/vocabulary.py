@@ -6,75 +6,18 @@ a word that merely contains one does not (``specify``, ``author`` and ``decide``
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from itertools import chain
 from typing import Final
 
+from tipstaff.guidance.wording.word_forms import word_lists
 from tipstaff.kernels.formats.stems import regular_stem, without_silent_ending
 
 VOWELS: Final = frozenset("aeiouy")
 
-# Class -> (words, words of the intent that the domain of the same name does not take).
-_INTENT_WORDS: Final[dict[str, tuple[str, str, str]]] = {
-    # intent: (verbs, nouns, forms that are listed because no rule of inflection gives them)
-    "security": (
-        "secure authenticate authorize encrypt",
-        "secret password token cve vuln vulnerability",
-        """security securely insecure auth authn authz oauth oauth2 authentication authenticator authorization
-        authorisation unauthorized unauthorised unauthenticated vulnerable encryption unencrypted passwordless""",
-    ),
-    "testing": (
-        "test mock assert retest",
-        "spec unittest doctest assertion tester",
-        "coverage tdd testable untested pytest vitest rspec",
-    ),
-    "performance": (
-        "optimize slow cache speed",
-        "optimization optimisation speedup slowdown",
-        """performance perf performant optimal optimally optimizer optimiser fast faster fastest slower slowest slowly
-        memory cacheable uncached speedy""",
-    ),
-    "refactor": (
-        "refactor clean restructure simplify",
-        "cleanup simplification restructuring",
-        "cleaner cleanest cleanly",
-    ),
-    "bug-fix": (
-        "fix fail debug error",
-        "bug bugfix hotfix failure debugger",
-        "broken buggy",
-    ),
-    "architecture": (
-        "architect design structure redesign",
-        "architecture pattern boundary designer",
-        "architectural architecturally structural structurally",
-    ),
-    "deployment": (
-        "deploy release publish redeploy",
-        "deployment publisher redeployment",
-        "ci cd",
-    ),
-    "docs": (
-        "document comment",
-        "doc readme docstring",
-        "documentation undocumented jsdoc tsdoc javadoc",
-    ),
-}
-INTENT_ORDER: Final = tuple(_INTENT_WORDS)
-DOMAIN_ORDER: Final = ("security", "testing", "performance", "architecture", "debugging")
-
-# Domains follow the intents of the same name, without these words...
-_NOT_DOMAIN: Final[dict[str, tuple[str, str]]] = {
-    "security": ("encrypt", "encryption unencrypted"),
-    "testing": ("", "tdd"),
-    "performance": ("", "memory"),
-    "architecture": ("structure", "pattern structural structurally"),
-}
-# ...and with these.
-_DOMAIN_WORDS: Final[dict[str, tuple[str, str, str]]] = {
-    "architecture": ("", "domain", "ddd"),
-    "debugging": ("fix error debug", "bug bugfix hotfix debugger", "buggy"),
-}
+INTENT_ORDER: Final = tuple(word_lists()["intents"])
+DOMAIN_ORDER: Final = tuple(word_lists()["domains"])
 
 
 def spellings(word: str) -> tuple[str, ...]:
@@ -137,30 +80,24 @@ def verb_forms(verb: str) -> tuple[str, ...]:
     return tuple(forms)
 
 
-def _expand(verbs: str, nouns: str, listed: str) -> set[str]:
-    words = set(listed.split())
-    for verb in verbs.split():
-        words.update(verb_forms(verb))
-    for noun in nouns.split():
-        words.update(noun_forms(noun))
-    return words
+def _expand(entry: Mapping[str, str], prefix: str = "") -> set[str]:
+    """Return the words of an entry: the forms of its verbs and nouns, and those listed."""
+    verbs, nouns, listed = (entry.get(f"{prefix}{kind}", "").split() for kind in ("verbs", "nouns", "forms"))
+    return {*listed, *chain.from_iterable(map(verb_forms, verbs)), *chain.from_iterable(map(noun_forms, nouns))}
 
 
 _INTENT_BITS: Final = len(INTENT_ORDER)
 
 
 def _word_masks() -> dict[str, int]:
+    data = word_lists()
     masks: dict[str, int] = {}
-    for bit, intent in enumerate(INTENT_ORDER):
-        for word in _expand(*_INTENT_WORDS[intent]):
+    for bit, entry in enumerate(data["intents"].values()):
+        for word in _expand(entry):
             masks[word] = masks.get(word, 0) | 1 << bit
-    for index, domain in enumerate(DOMAIN_ORDER):
-        words = _expand(*_INTENT_WORDS.get(domain, ("", "", "")))
-        verbs, listed = _NOT_DOMAIN.get(domain, ("", ""))
-        words -= _expand(verbs, listed, listed)
-        words |= _expand(*_DOMAIN_WORDS.get(domain, ("", "", "")))
-        for word in words:
-            masks[word] = masks.get(word, 0) | 1 << (_INTENT_BITS + index)
+    for bit, (domain, entry) in enumerate(data["domains"].items(), _INTENT_BITS):
+        for word in _expand(data["intents"].get(domain, {})) - _expand(entry, "without_") | _expand(entry):
+            masks[word] = masks.get(word, 0) | 1 << bit
     return masks
 
 
@@ -238,33 +175,13 @@ def class_mask(words: Iterable[str]) -> int:
     return mask
 
 
-# Words whose ending only looks like an inflection, and the few irregular ones that rules use.
-_NO_SUFFIX: Final = """
-always perhaps https aws dns ios css news series species lens during nothing something anything everything string
-morning evening ceiling hundred sacred embed biased canvas atlas alias bias
-"""
-_IRREGULAR: Final[dict[str, str]] = {
-    **{word: word for word in _NO_SUFFIX.split()},
-    "does": "do",
-    "done": "do",
-    "did": "do",
-    "wrote": "write",
-    "written": "write",
-    "ran": "run",
-    "built": "build",
-    "kept": "keep",
-    "made": "make",
-    "sent": "send",
-    "aliases": "alias",
-    "canvases": "canvas",
-    "indices": "index",
-    "embeds": "embed",
-    "child": "child",
-    "children": "child",
+IRREGULAR_STEMS: Final = {
+    word: without_silent_ending(base)
+    for word, base in {
+        **{word: word for word in word_lists()["stems"]["plain"].split()},
+        **word_lists()["stems"]["irregular"],
+    }.items()
 }
-
-
-IRREGULAR_STEMS: Final = {word: without_silent_ending(base) for word, base in _IRREGULAR.items()}
 """Word to stem, where no rule gives it."""
 
 

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any, Final
 
 _FILE: Final = Path(__file__).with_name("words.toml")
+_HOLE: Final = re.compile(r"\{\{([A-Za-z ]+)\}\}")
+"""What stands in an expression or a list for the forms of some names."""
 
 
 @cache
@@ -22,14 +24,20 @@ def word_lists() -> dict[str, dict[str, Any]]:
 
 
 def expressions(module: str) -> dict[str, str]:
-    """Return the regular expressions of a module, each on one line, by name."""
-    return {name: text.replace("\n", "") for name, text in word_lists()[module]["expressions"].items()}
+    """Return the regular expressions of a module, each on one line, by name; ``{{never}}`` is one of those forms."""
+    found = word_lists()[module]["expressions"].items()
+    return {name: _HOLE.sub(lambda hole: either(_named(hole[1])), text.replace("\n", "")) for name, text in found}
 
 
 def lists(module: str) -> dict[str, str]:
-    """Return the lists of words of a module by name, with white space between two words."""
-    found: dict[str, str] = word_lists()[module]["words"]
-    return found
+    """Return the lists of words of a module by name, with white space between two words; ``{{never}}`` is its forms."""
+    return {name: _HOLE.sub(lambda hole: _named(hole[1]), text) for name, text in word_lists()[module]["words"].items()}
+
+
+def _named(names: str) -> str:
+    """Return the forms of some names with blanks between them, in capitals where the names are."""
+    found = " ".join(_FORMS[name] for name in names.lower().split())
+    return found.upper() if names.isupper() else found
 
 
 def forms(words: str) -> str:
@@ -75,5 +83,6 @@ ONLY: Final = _FORMS["only"]
 MODALS: Final = " ".join((FORBIDDEN, NEVER, ALWAYS, OBLIGED, SHOULD, ONLY))
 """What turns a sentence into a rule; ``nie`` and ``mai`` are other words elsewhere."""
 NEGATIVE: Final = " ".join((FORBIDDEN, BANS, NEVER))
+_FORMS.update(modals=MODALS, negative=NEGATIVE)
 LEAVE: Final = _FORMS["leave"]
 """What needs somebody's leave, and what is taken out of a rule."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
-from tipstaff.guidance.wording.word_forms import MODALS, lists
+from tipstaff.guidance.wording.word_forms import MODALS, lists, word_lists
 from tipstaff.kernels.formats import roles
 
 _LISTS: Final = lists("word_roles")
@@ -21,33 +21,7 @@ MODAL_WORDS: Final = frozenset(_LISTS["modal_words"].split()).union(MODALS.split
 
 FUNCTION_WORDS: Final = frozenset(_LISTS["function_words"].split())
 
-_LISTED: Final = {
-    "FORBIDS": _LISTS["listed"],
-    "FORBIDS_OUTRIGHT": """never avoid don't dont mustn't mustnt shouldn't shouldnt forbidden prohibited disallowed
-        banned refrain""",
-    "OBLIGES": "must always should shall only ensure mandatory",
-    "PERMITS": "may can might could optional optionally allowed permitted fine okay ok needn't",
-    "PERMITS_OUTRIGHT": "allowed permitted optional fine okay ok",
-    "SUBORDINATES": "when whenever if where that which who until while since",
-    "NEGATES": """never not no cannot can't don't dont doesn't won't isn't aren't wasn't weren't didn't hasn't haven't
-        without""",
-    "TURN": "but never not no instead don't always unless except because otherwise",
-    "BREAK": "unless except because otherwise",
-    "PREFERS": "prefer prefers favor favour",
-    "PAIR": "of than that not never over",
-    "LIFTS": "optional optionally needn't",
-    "COMMANDS": "must always should shall ensure mandatory",
-    "REVERSES": "without",
-    "NECESSARY": "required need needed mandatory necessary have",
-    "AUXILIARY": "do must should shall may need to you we please",
-    "ADDRESSED": "you we agents agent one developers anyone everybody everyone",
-    "IS": "is are be",
-    "NOT_FORM": "not no don't doesn't isn't aren't",
-    "POLITE": "please you we must should always the",
-    "NEED": "need needs",
-    "OVER": "over",
-    "NOT": "not",
-}
+_LISTED: Final[dict[str, str]] = word_lists()["word_roles"]["listed"]
 # Kinds that a word of the grammar may have beside its roles; they alone make none.
 _KINDS: Final = frozenset({"AUXILIARY", "ADDRESSED", "IS", "NOT_FORM", "POLITE", "NEED", "OVER", "NOT"})
 

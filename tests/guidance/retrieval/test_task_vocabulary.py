@@ -2,8 +2,7 @@ from __future__ import annotations
 
 from tools.write_query_lexicon import made_query_lexicon
 
-from tipstaff.guidance.retrieval.query_lexicon import query_lexicon, translations
-from tipstaff.guidance.retrieval.task_vocabulary import FIELDS, SAME, kinds_of
+from tipstaff.guidance.retrieval.task_vocabulary import FIELDS, SAME, kinds_of, query_lexicon, translations
 from tipstaff.kernels import query_terms
 
 
