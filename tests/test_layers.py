@@ -25,7 +25,7 @@ STEPS = (
     ("review",),
     ("runs",),
     ("plane",),
-    ("hosts",),
+    ("hosts", "cluster"),
     ("cli",),
 )
 STEP_OF = {room: step for step, rooms in enumerate(STEPS) for room in rooms}

@@ -86,3 +86,7 @@ class StoreWriteError(TipstaffError, OSError):
 
 class LedgerError(StoreError):
     """The ledger cannot be used as asked: another key, an event id that is taken by another event, a forged head."""
+
+
+class ClusterError(TipstaffError, RuntimeError):
+    """Work could not be done on a cluster: it does not answer, or a part's processes died again and again."""

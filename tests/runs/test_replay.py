@@ -18,7 +18,7 @@ from tipstaff.guidance.project import compile_repository
 from tipstaff.runs import replay
 from tipstaff.runs.optimizer.changes import Change
 from tipstaff.runs.optimizer.editing import with_changes
-from tipstaff.runs.replaying.comparing import HOME, TEMPORARY, distinct_calls, read_calls
+from tipstaff.runs.replaying.comparing import HOME, TEMPORARY, Call, calls_parts, count_calls
 from tipstaff.runs.replaying.report import html_report
 
 
@@ -57,6 +57,12 @@ def test_calls_are_judged_as_single_calls_are() -> None:
             assert {name.split(" -> ")[0]: count for name, count in found.items()} == wanted
     surrogate = pa.table({"tool": ["Bash"], "params": ['{"command": "rm -rf / # \\ud83d"}'], "cwd": ["/srv/a"]})
     assert replay(surrogate, before=None, after=None).transitions == {"block -> block": 1}
+
+
+def distinct_calls(table: pa.Table) -> Counter[Call]:
+    found: Counter[Call] = Counter()
+    count_calls(table, found, Counter())
+    return found
 
 
 def test_distinct_calls_are_counted_in_the_order_of_the_rows() -> None:
@@ -174,7 +180,9 @@ def test_reading(tmp_path: Path) -> None:
     import pyarrow.feather
 
     pyarrow.feather.write_feather(calls(), tmp_path / "calls.arrow")
-    assert read_calls(tmp_path / "calls.arrow").num_rows == 11
+    for rows, sizes in ((None, [11]), (4, [4, 4, 3]), (11, [11]), (100, [11])):
+        parts = calls_parts(tmp_path / "calls.arrow", rows)
+        assert [sum(table.num_rows for table in part.tables()) for part in parts] == sizes
 
 
 AWKWARD = [

@@ -19,6 +19,9 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 _ONNX: Final = "onnx:"
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+cluster_option = click.option(
+    "--cluster", metavar="ADDRESS", help="Work on local:N processes, or on ray, ray:HOST:PORT, ray://HOST:PORT."
+)
 color_option = click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
 
 

@@ -31,7 +31,8 @@ _ANSWERS: Final = {"tipstaff-approval-1": "allowed", "tipstaff-refusal-1": "refu
 def subject_of(tool: str, cwd: str, params: bytes, files: Iterable[tuple[str, str]]) -> str:
     """Return the SHA-256 of what a call would do: its tool, folder, parameters and the files that it names."""
     whole = hashlib.sha256()
-    for part in ("tipstaff-python-call-1", tool, cwd, params, *(text for file in files for text in file)):
+    parts: list[str | bytes] = ["tipstaff-python-call-1", tool, cwd, params]
+    for part in (*parts, *(text for file in files for text in file)):
         data = part if isinstance(part, bytes) else part.encode("utf-8", "surrogatepass")
         whole.update(len(data).to_bytes(8, "little") + data)
     return whole.hexdigest()

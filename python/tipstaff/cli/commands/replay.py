@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
+from collections.abc import Callable
 from pathlib import Path
 
 import click
 
 from tipstaff.cli import exits
-from tipstaff.cli.options import json_option, repository_option
+from tipstaff.cli.options import cluster_option, json_option, repository_option
 from tipstaff.cli.output import Painter, check_outputs, plain, write, write_json
 from tipstaff.errors import SourceNotFoundError
 
@@ -19,16 +22,17 @@ from tipstaff.errors import SourceNotFoundError
 @click.option("--after", required=True, type=click.Path(path_type=Path), help="A repository or a pack.")
 @click.option("--html", type=click.Path(path_type=Path), help="Write the report as one HTML page.")
 @click.option("--threads", type=click.IntRange(1), help="Threads; by default the number of processors.")
+@cluster_option
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @json_option
 def command(
     calls: Path, repository: Path, before: Path | None, after: Path, html: Path | None, threads: int | None,
-    quiet: bool, as_json: bool,
+    cluster: str | None, quiet: bool, as_json: bool,
 ) -> int:  # fmt: skip
     """Show what a changed policy or rule set would have decided about recorded calls and tasks.
 
-    CALLS is a Parquet or Arrow file with columns command, or tool and params (JSON); cwd; and task. What `tipstaff
-    ledger export` writes is one as well: the calls and tasks of the runs. Nothing is run.
+    CALLS is a Parquet or Arrow file, or a folder of them, with columns command, or tool and params (JSON); cwd; and
+    task. What `tipstaff ledger export` writes is one as well: the calls and tasks of the runs. Nothing is run.
     Exits with 1 if something would differ.
     """
     import sys
@@ -39,18 +43,21 @@ def command(
 
     check_outputs(html)
     before = before or repository
-    if quiet or not sys.stderr.isatty():
-        report = replay(calls, before=before, after=after, threads=threads)
-    else:
-        from rich.console import Console
-        from rich.progress import Progress
+    with contextlib.ExitStack() as opened:
+        show: Callable[[int, int], None] | None = None
+        if not quiet and sys.stderr.isatty():
+            from rich.console import Console
+            from rich.progress import Progress
 
-        with Progress(console=Console(stderr=True), transient=True) as bar:
+            bar = opened.enter_context(Progress(console=Console(stderr=True), transient=True))
             task = bar.add_task("replay", total=None)
-            report = replay(
-                calls, before=before, after=after, threads=threads,
-                progress=lambda done, of: bar.update(task, completed=done, total=of),
-            )  # fmt: skip
+            show = lambda done, of: bar.update(task, completed=done, total=of)  # noqa: E731
+        spread = None
+        if cluster:
+            from tipstaff.cluster.spreading import open_cluster
+
+            spread = functools.partial(opened.enter_context(open_cluster(cluster)).map, progress=show)
+        report = replay(calls, before=before, after=after, threads=threads, progress=show, spread=spread)
     if html is not None:
         with replaced_file(html) as file:
             file.write(html_report(report).encode())

@@ -8,13 +8,13 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
-from tipstaff.cli.options import color_option, repository_if_named, repository_root
+from tipstaff.cli.options import cluster_option, color_option, repository_if_named, repository_root
 from tipstaff.cli.output import Painter, counted, plain, write, write_json
 from tipstaff.errors import ConfigError, SourceError, SourceNotFoundError
 
@@ -25,6 +25,7 @@ ALLOWED: Final = "tipstaff:allow"
 MOST_BYTES: Final = 64 * 1024 * 1024
 _FILE_MODES: Final = frozenset({b"100644", b"100755"})
 _BLOBS_AT_ONCE: Final = 256
+_FILES_AT_ONCE: Final = 512
 _SKIPPED: Final = frozenset(
     {".git", ".hg", ".svn", "node_modules", ".venv", "__pycache__", ".mypy_cache", ".ruff_cache", ".tox"}
 )
@@ -62,11 +63,13 @@ class Found(NamedTuple):
 @click.option("--write-baseline", type=click.Path(path_type=Path), help="Write the findings to this file.")
 @click.option("--redact", "redacting", is_flag=True, help="With --stdin: print it with its secrets masked.")
 @click.option("--wary", is_flag=True, help="Also report low-confidence matches.")
+@cluster_option
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found.")
 @color_option
 def command(
     *, paths: tuple[Path, ...], repository: Path | None, staged: bool, from_stdin: bool, form: str, as_json: bool,
-    baseline: Path | None, write_baseline: Path | None, redacting: bool, wary: bool, exit_zero: bool, color: str,
+    baseline: Path | None, write_baseline: Path | None, redacting: bool, wary: bool,
+    cluster: str | None, exit_zero: bool, color: str,
 ) -> int:  # fmt: skip
     """Find secrets in files, in staged changes, or in standard input.
 
@@ -87,18 +90,26 @@ def command(
             msg = "--redact works on standard input: add --stdin"
             raise ConfigError(msg)
         return _redacted(scanner, wary=wary)
-    texts = (
-        _stdin()
-        if from_stdin
-        else _staged(repository or Path())
-        if staged
-        else _files(paths or (repository or Path(),))
-    )
-    number = 0
-    found: list[Found] = []
-    for path, text, lines in texts:
-        number += 1
-        found += _scan(path, text, lines, scanner, wary=wary)
+    scan = Scan(scanner, wary)
+    if from_stdin or staged:
+        parts = [scan.texts(_stdin() if from_stdin else _staged(repository or Path()))]
+    else:
+        files = list(_files(paths or (repository or Path(),)))
+        if cluster:
+            from tipstaff.cluster.spreading import open_cluster
+
+            with open_cluster(cluster) as opened:
+                parts = list(
+                    opened.map(
+                        scan.files, [files[at : at + _FILES_AT_ONCE] for at in range(0, len(files), _FILES_AT_ONCE)]
+                    )
+                )
+        else:
+            parts = [scan.files(files)]
+    number = sum(count for count, _, _ in parts)
+    found = [one for _, some, _ in parts for one in some]
+    for warning in (one for _, _, some in parts for one in some):
+        click.echo(f"tipstaff: warning: {warning}", err=True)
     if write_baseline is not None:
         _write_baseline(write_baseline, found)
         write(f"{write_baseline}: {counted(len(found), 'finding')}")
@@ -220,23 +231,50 @@ def _blobs(names: set[bytes], repository: Path) -> dict[bytes, bytes]:
     return found
 
 
-def _files(paths: Iterable[Path]) -> Iterator[_Text]:
+def _files(paths: Iterable[Path]) -> Iterator[Path]:
     for path in paths:
         if not path.exists():
             msg = f"{path}: no such file or folder"
             raise SourceNotFoundError(msg)
-        files = list(_within(path)) if path.is_dir() else [path]
+        if not path.is_dir():
+            path.open("rb").close()  # what is named is read, or the command fails
+            yield path
+            continue
+        files = list(_within(path))
         if not files:
             raise SourceNotFoundError(f"{path}: no files to scan")
+        yield from files
+
+
+class Scan(NamedTuple):
+    """Scans files; it can be sent to another process."""
+
+    scanner: Scanner
+    wary: bool
+
+    def files(self, files: Sequence[Path]) -> tuple[int, list[Found], list[str]]:
+        """Return how many files were texts, what was found in them, and what could not be read."""
+        warnings: list[str] = []
+        number, found, _ = self.texts(self._read(files, warnings))
+        return number, found, warnings
+
+    def texts(self, texts: Iterable[_Text]) -> tuple[int, list[Found], list[str]]:
+        """Return the same of texts."""
+        number = 0
+        found: list[Found] = []
+        for path, text, lines in texts:
+            number += 1
+            found += _scan(path, text, lines, self.scanner, wary=self.wary)
+        return number, found, []
+
+    def _read(self, files: Sequence[Path], warnings: list[str]) -> Iterator[_Text]:
         for file in files:
             try:
                 if file.is_symlink() or not file.is_file() or file.stat().st_size > MOST_BYTES:
                     continue
                 text = _decoded(file.read_bytes())
             except OSError as error:
-                if file == path:
-                    raise
-                click.echo(f"tipstaff: warning: {file}: {error.strerror}", err=True)
+                warnings.append(f"{file}: {error.strerror}")
                 continue
             if text:
                 yield file.as_posix(), text, None

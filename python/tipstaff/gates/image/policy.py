@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tipstaff.gates.packs.model import DECISIONS, SEVERITIES
 from tipstaff.gates.results import DECISIONS as RESULT_DECISIONS
@@ -32,6 +32,13 @@ class LoadedPolicy(NamedTuple):
 
     native: NativePolicy
     rules: tuple[RuleText, ...]
+    image: bytes | memoryview
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Send the image to another process; the built-in one is there already."""
+        if self is default_policy():
+            return default_policy, ()
+        return open_policy, (bytes(self.image),)
 
 
 @cache
@@ -62,7 +69,7 @@ def open_policy(image: bytes | memoryview) -> LoadedPolicy:
         RuleText(name, pack, reason, safer, SEVERITIES[severity], because, DECISIONS[former])
         for name, pack, reason, safer, severity, _, because, former in native.rules
     )
-    return LoadedPolicy(native, rules)
+    return LoadedPolicy(native, rules, image)
 
 
 def build_image(

@@ -345,6 +345,20 @@ class EnforcementGates:
         vars(other).update(_config=config, _home=home, _temporary=temporary, _sites={}, _is_offline=True)
         return other
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Send the policy and the settings to another process: what was read of this machine stays here."""
+        kept = {name: vars(self)[name] for name in ("_home", "_temporary", "_state", "_is_offline", "_config")}
+        answers = self._answers
+        return self._received, (answers.config, self._policy, answers.scanner, self.active_rules, kept)
+
+    @classmethod
+    def _received(cls, *started: Any) -> Self:
+        """Return the gates that another process sent."""
+        gates = cls.__new__(cls)
+        gates._start(*started[:-1])  # noqa: SLF001 - an object of this class
+        vars(gates).update(started[-1])
+        return gates
+
     def explain(self, command: str, *, cwd: str | None = None, shell: str = "bash") -> Explanation:
         """Say how a command was read and judged: its tree, its commands, the rules tried and why each held or not."""
         from tipstaff.gates.judging.explanation import explain

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Self
 
 from tipstaff.kernels import SecretTable
 from tipstaff.model import Record
@@ -63,6 +63,10 @@ class Scanner:
         self.data = data
         self.table = SecretTable(data)
         self.rules = tuple((name, show, SEVERITIES[severity]) for name, show, severity in self.table.rules())
+
+    def __reduce__(self) -> tuple[type[Self], tuple[bytes]]:
+        """Send the table to another process."""
+        return type(self), (bytes(self.data),)
 
 
 @cache

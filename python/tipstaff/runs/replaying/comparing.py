@@ -8,7 +8,7 @@ from __future__ import annotations
 import heapq
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import repeat
 from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
@@ -30,10 +30,16 @@ COMMAND_TOOLS: Final = frozenset("Bash bash shell run_shell_command local_shell 
 EXAMPLES: Final = 20
 HOME: Final = "/home/user"
 TEMPORARY: Final = "/tmp"  # noqa: S108 - a name in recorded commands, nothing is written
+_SUFFIXES: Final = frozenset({".parquet", ".arrow", ".feather", ".ipc"})
+_KNOWN: Final = ("command", "tool", "params", "cwd", "tools_used", "task")
+PART_ROWS: Final = 200_000
+"""About how many rows a process of a cluster is handed at a time."""
 _CHUNK: Final = 20_000
 _LONGEST: Final = 500
 
 Progress = Callable[[int, int], None]
+Spread = Callable[[Callable[["CallsPart"], "Compared"], Sequence["CallsPart"]], Iterable["Compared"]]
+"""Calls a function for each part, wherever it likes, and gives what it returns in their order."""
 
 
 class CallExample(Record, frozen=True, kw_only=True):
@@ -95,15 +101,21 @@ class ReplayReport(Record, frozen=True, kw_only=True):
 
 
 def replay(
-    calls: str | Path | Any, *, before: Any, after: Any, threads: int | None = None, progress: Progress | None = None
+    calls: str | Path | Any,
+    *,
+    before: Any,
+    after: Any,
+    threads: int | None = None,
+    progress: Progress | None = None,
+    spread: Spread | None = None,
 ) -> ReplayReport:
     """Compare what two policies decide of recorded calls, and which rules two rule sets give recorded tasks.
 
     Parameters
     ----------
     calls
-        A Parquet or Arrow file, or a ``pyarrow.Table``, with columns ``command``, or ``tool`` and ``params`` (JSON);
-        ``cwd``; and ``task`` for tasks.
+        A Parquet or Arrow file, a folder of them, or a ``pyarrow.Table``, with columns ``command``, or ``tool`` and
+        ``params`` (JSON); ``cwd``; and ``task`` for tasks.
     before, after
         `EnforcementGates`, a `GateConfig`, a list of packs, or a repository's folder (its packs and rules); for tasks a
         `PolicyBundle` or a folder. Tasks are left out where neither has rules.
@@ -111,6 +123,8 @@ def replay(
         As many as there are processors if None.
     progress
         Called with the number of distinct calls done and their number.
+    spread
+        Where files are judged in parts: ``Cluster.map`` of `tipstaff.cluster`. The report is the same.
 
     Raises
     ------
@@ -119,22 +133,33 @@ def replay(
     ConfigError
         `before` or `after` is nothing to judge by.
     """
-    table = read_calls(calls)
-    workers = threads or usable_processors()
-    found: dict[str, Any] = {
-        "total": 0, "changed": 0, "changed_interval": (0.0, 1.0), "by_rule": {}, "transitions": {}, "examples": (),
-    }  # fmt: skip
-    if {"command", "params", "tools_used"} & set(table.column_names):
-        found |= _calls_compared(distinct_calls(table), _gates_of(before), _gates_of(after), workers, progress)
-    if "task" in table.column_names and (_has_rules(before) or _has_rules(after)):
-        found |= _tasks_compared(table, before, after)
+    comparison = Comparison(_gates_of(before), _gates_of(after), 1 if spread else threads or usable_processors())
+    parts: Iterable[Compared] = (
+        [comparison.of_parts(calls_parts(calls), progress)]
+        if spread is None
+        else spread(comparison.of_part, calls_parts(calls, PART_ROWS))
+    )
+    total = 0
+    transitions: Counter[tuple[int, int]] = Counter()
+    differing: dict[Call, Differing] = {}
+    tasks: Counter[str] = Counter()
+    for part in parts:
+        total += part.total
+        transitions.update(part.transitions)
+        tasks.update(part.tasks)
+        for call, one in part.differing.items():
+            known = differing.get(call)
+            differing[call] = one if known is None else one._replace(times=known.times + one.times)
+    found = _calls_reported(total, transitions, differing)
+    if tasks and (_has_rules(before) or _has_rules(after)):
+        found |= _tasks_compared(tasks, before, after)
     return ReplayReport(**found)
 
 
 # -- calls -------------------------------------------------------------------------------------------------------------
 
 
-class _Call(NamedTuple):
+class Call(NamedTuple):
     """One call as it was recorded: a command (no tool), or a tool and its parameters as JSON; cwd may be empty."""
 
     tool: str
@@ -147,39 +172,103 @@ class _Call(NamedTuple):
         return {"tool": self.tool or "Bash", "params": params, "cwd": self.cwd or None}
 
 
-def read_calls(calls: str | Path | Any) -> Any:
-    """Return an Arrow table of recorded calls, or the export of a ledger.
+class CallsPart(NamedTuple):
+    """Some rows of recorded calls: row groups of a Parquet file, else rows; the whole source where `stop` is None."""
+
+    source: Any
+    start: int = 0
+    stop: int | None = None
+
+    def tables(self) -> Iterator[Any]:
+        """Yield its rows as tables, a row group at a time where the file has them."""
+        import pyarrow.feather
+        import pyarrow.parquet as pq
+
+        if not isinstance(self.source, str):
+            yield self.source
+        elif _is_arrow(self.source):
+            table = pyarrow.feather.read_table(self.source, memory_map=True)
+            yield table.slice(self.start, None if self.stop is None else self.stop - self.start)
+        else:
+            with pq.ParquetFile(self.source) as file:
+                for group in range(self.start, file.num_row_groups if self.stop is None else self.stop):
+                    yield file.read_row_group(
+                        group, columns=[name for name in _KNOWN if name in file.schema_arrow.names]
+                    )
+
+
+def calls_parts(calls: str | Path | Any, rows: int | None = None) -> list[CallsPart]:
+    """Divide recorded calls: a table of Arrow, a file, or a folder of Parquet and Arrow files.
+
+    Parameters
+    ----------
+    calls
+        As of `replay`.
+    rows
+        About how many make a part; None for a part each file.
 
     Raises
     ------
     SourceNotFoundError
-        There is no such file.
+        There is no such file, or no table in the folder.
     SourceError
         It is not a table of calls: it has neither ``command``, nor ``tool`` and ``params``, nor ``task``, nor
         ``tools_used``.
     """
     import pyarrow as pa
-    import pyarrow.feather
-    import pyarrow.parquet as pq
 
     if isinstance(calls, pa.Table):
         table: Any = calls
-    else:
-        path = Path(calls)
-        if not path.exists():
-            raise SourceNotFoundError(f"{path}: there is no such file")
-        try:
-            is_arrow = path.suffix in {".arrow", ".feather", ".ipc"}
-            table = pyarrow.feather.read_table(path) if is_arrow else pq.read_table(path)
-        except (pa.ArrowException, OSError) as error:
-            raise SourceError(f"{path}: not a Parquet or Arrow file: {error}") from error
-    names = set(table.column_names)
-    if not names & {"command", "task", "tools_used"} and not {"tool", "params"} <= names:
+        _check_names(table.column_names)
+        return [CallsPart(table)]
+    path = Path(calls)
+    if not path.exists():
+        raise SourceNotFoundError(f"{path}: there is no such file")
+    files = sorted(one for one in path.rglob("*") if one.suffix in _SUFFIXES) if path.is_dir() else [path]
+    if not files:
+        raise SourceNotFoundError(f"{path}: no Parquet or Arrow file is in this folder")
+    return [part for file in files for part in _file_parts(str(file), rows)]
+
+
+def _file_parts(file: str, rows: int | None) -> Iterator[CallsPart]:
+    import pyarrow as pa
+    import pyarrow.feather
+    import pyarrow.parquet as pq
+
+    try:
+        if _is_arrow(file):
+            table = pyarrow.feather.read_table(file, memory_map=True)
+            unit = rows or max(1, table.num_rows)
+            names, sizes = table.column_names, [unit] * -(-table.num_rows // unit)
+        else:
+            with pq.ParquetFile(file) as opened:
+                names = opened.schema_arrow.names
+                sizes = [opened.metadata.row_group(group).num_rows for group in range(opened.num_row_groups)]
+            unit = 1
+    except (pa.ArrowException, OSError) as error:
+        raise SourceError(f"{file}: not a Parquet or Arrow file: {error}") from error
+    _check_names(names)
+    start = held = 0
+    for number, size in enumerate(sizes, 1):
+        held += size
+        if rows is not None and held >= rows:
+            yield CallsPart(file, start * unit, number * unit)
+            start, held = number, 0
+    if start < len(sizes):
+        yield CallsPart(file, start * unit, len(sizes) * unit)
+
+
+def _is_arrow(file: str) -> bool:
+    return Path(file).suffix in _SUFFIXES - {".parquet"}
+
+
+def _check_names(names: Sequence[str]) -> None:
+    known = set(names)
+    if not known & {"command", "task", "tools_used"} and not {"tool", "params"} <= known:
         raise SourceError(
             "a table of calls has a column command, or tool and params, or task, or is a ledger's export; this one has "
-            f"{', '.join(table.column_names)}"
+            f"{', '.join(names)}"
         )
-    return table
 
 
 def _columns(table: Any, *names: str) -> Iterator[tuple[Any, ...]]:
@@ -198,21 +287,21 @@ def _columns(table: Any, *names: str) -> Iterator[tuple[Any, ...]]:
         yield from zip(*(columns.get(name, repeat(None, batch.num_rows)) for name in names), strict=True)
 
 
-def distinct_calls(table: Any) -> Counter[_Call]:
-    """Return the distinct calls of a table, in the order in which each was first recorded, and how often each was."""
-    counts: Counter[_Call] = Counter()
-    for command, tool, params, cwd, used in _columns(table, "command", "tool", "params", "cwd", "tools_used"):
+def count_calls(table: Any, calls: Counter[Call], tasks: Counter[str]) -> None:
+    """Count the distinct calls and tasks of a table, in the order in which each was first recorded."""
+    for command, tool, params, cwd, used, task in _columns(table, *_KNOWN):
         for entry in used or ():  # of an exported run, which names calls as evaluators read them
-            counts[_Call("", command_of(entry), "")] += 1
+            calls[Call("", command_of(entry), "")] += 1
         text = command
         if text is None and tool in COMMAND_TOOLS and params:
             given = _decoded(params)
             text = given.get("command") if isinstance(given, dict) else None
         if isinstance(text, str):
-            counts[_Call("", text, cwd or "")] += 1
+            calls[Call("", text, cwd or "")] += 1
         elif params:
-            counts[_Call(tool or "Bash", params, cwd or "")] += 1
-    return counts
+            calls[Call(tool or "Bash", params, cwd or "")] += 1
+        if task:
+            tasks[task] += 1
 
 
 def _decoded(text: str) -> Any:
@@ -223,36 +312,77 @@ def _decoded(text: str) -> Any:
         return {"command": text}
 
 
-def _calls_compared(
-    calls: Counter[_Call], before: EnforcementGates, after: EnforcementGates, threads: int, progress: Progress | None
+class Differing(NamedTuple):
+    """How often a call was recorded of which the decision differs, and by which rules."""
+
+    before: int
+    after: int
+    rules: tuple[str, ...]
+    times: int
+
+
+class Compared(NamedTuple):
+    """What two policies decide of some recorded calls, and the tasks beside them."""
+
+    total: int
+    transitions: Counter[tuple[int, int]]
+    differing: dict[Call, Differing]
+    tasks: Counter[str]
+
+
+class Comparison(NamedTuple):
+    """Compares two policies; it can be sent to another process."""
+
+    before: EnforcementGates
+    after: EnforcementGates
+    threads: int
+
+    def of_part(self, part: CallsPart) -> Compared:
+        """Compare them on one part."""
+        return self.of_parts([part])
+
+    def of_parts(self, parts: Sequence[CallsPart], progress: Progress | None = None) -> Compared:
+        """Compare them on all parts as one: a call that is recorded in many is judged once."""
+        calls: Counter[Call] = Counter()
+        tasks: Counter[str] = Counter()
+        for part in parts:
+            for table in part.tables():
+                count_calls(table, calls, tasks)
+        transitions: Counter[tuple[int, int]] = Counter()
+        differing: dict[Call, Differing] = {}
+        entries = list(calls.items())
+        for start in range(0, len(entries), _CHUNK):
+            some = entries[start : start + _CHUNK]
+            events = [call.event() for call, _ in some]
+            judged = (gates.evaluate_batch(events, threads=self.threads) for gates in (self.before, self.after))
+            for (call, count), old, new in zip(some, *judged, strict=True):
+                was, becomes = (DECISIONS.index(aggregate_decision(one)) if one else 0 for one in (old, new))
+                transitions[was, becomes] += count
+                if was != becomes:
+                    differing[call] = Differing(was, becomes, _deciding(new if becomes > was else old), count)
+            if progress is not None:
+                progress(start + len(some), len(entries))
+        return Compared(sum(calls.values()), transitions, differing, tasks)
+
+
+def _calls_reported(
+    total: int, transitions: Counter[tuple[int, int]], differing: dict[Call, Differing]
 ) -> dict[str, Any]:
-    transitions: Counter[tuple[int, int]] = Counter()
     by_rule: Counter[str] = Counter()
-    differing: list[CallExample] = []
-    entries = list(calls.items())
-    for start in range(0, len(entries), _CHUNK):
-        part = entries[start : start + _CHUNK]
-        events = [call.event() for call, _ in part]
-        judged = (gates.evaluate_batch(events, threads=threads) for gates in (before, after))
-        for (call, count), old, new in zip(part, *judged, strict=True):
-            was, becomes = (DECISIONS.index(aggregate_decision(one)) if one else 0 for one in (old, new))
-            transitions[was, becomes] += count
-            if was != becomes:
-                rules = _deciding(new if becomes > was else old)
-                by_rule[rules[0]] += count
-                differing.append(
-                    CallExample(
-                        tool=call.tool or "Bash", text=call.text, cwd=call.cwd, before=DECISIONS[was],
-                        after=DECISIONS[becomes], rules=rules, count=count,
-                    )
-                )  # fmt: skip
-        if progress is not None:
-            progress(start + len(part), len(entries))
-    total, changed = sum(calls.values()), sum(one.count for one in differing)
-    shown = heapq.nlargest(EXAMPLES, differing, key=lambda one: one.count)
+    for one in differing.values():
+        by_rule[one.rules[0]] += one.times
+    changed = sum(one.times for one in differing.values())
+    shown = heapq.nlargest(EXAMPLES, differing.items(), key=lambda item: item[1].times)
     return {
         "total": total, "changed": changed, "changed_interval": wilson_interval(changed, total),
-        "by_rule": _ranked(by_rule), "examples": tuple(one.replace(text=redact(one.text)[:_LONGEST]) for one in shown),
+        "by_rule": _ranked(by_rule),
+        "examples": tuple(
+            CallExample(
+                tool=call.tool or "Bash", text=redact(call.text)[:_LONGEST], cwd=call.cwd,
+                before=DECISIONS[one.before], after=DECISIONS[one.after], rules=one.rules, count=one.times,
+            )
+            for call, one in shown
+        ),
         "transitions": {
             f"{DECISIONS[was]} -> {DECISIONS[becomes]}": count for (was, becomes), count in sorted(transitions.items())
         },
@@ -275,8 +405,7 @@ def _deciding(results: list[GateResult]) -> tuple[str, ...]:
 # -- tasks -------------------------------------------------------------------------------------------------------------
 
 
-def _tasks_compared(table: Any, before: Any, after: Any) -> dict[str, Any]:
-    counts = Counter(task for (task,) in _columns(table, "task") if task)
+def _tasks_compared(counts: Counter[str], before: Any, after: Any) -> dict[str, Any]:
     tasks, times = list(counts), list(counts.values())
     old, new = (_retrieved(_retriever_of(one), tasks) for one in (before, after))
     gone: dict[str, int] = {}
