@@ -11,6 +11,7 @@ MOST_FILES: Final = 20
 OF_LIKE_FILES: Final = {
     "python/tipstaff/gates/packs": "one file for each subject, and their reader",
     "python/tipstaff/gates/packs/secrets": "one file for each subject",
+    "python/tipstaff/cli/commands": "one file for each command",
     "benchmarks": "one file for each figure or peer",
 }
 """Folders of more files, which differ in their subject alone; docs/decisions/T07 says why."""

@@ -47,7 +47,7 @@ def hook_replies() -> tuple[str, str]:
         subprocess.run(words, env=environment, check=True, stdout=subprocess.DEVNULL, cwd=repository)
 
         def answer(**event: Any) -> dict[str, Any]:
-            from tipstaff.hosts.program import hook_program
+            from tipstaff.hosts.host import hook_program
 
             document = {"session_id": "s", "transcript_path": None, "cwd": str(repository), **event}
             done = subprocess.run(

@@ -59,7 +59,7 @@ def test_who_lacks_the_program_is_told_and_not_stopped(host: str, tmp_path: Path
     ("host", "event"), [("claude", "PreToolUse"), ("codex", "PreToolUse"), ("gemini", "BeforeTool")]
 )
 def test_a_destructive_call_is_stopped_through_the_plugin(host: str, event: str, tmp_path: Path) -> None:
-    from tipstaff.hosts.program import hook_program
+    from tipstaff.hosts.host import hook_program
 
     tool = "run_shell_command" if host == "gemini" else "Bash"
     call = {

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final
 
 from tools.hosts.model import ToolCall
 
-from tipstaff.hosts.program import hook_program
+from tipstaff.hosts.host import hook_program
 
 SERVER: Final = [sys.executable, str(Path(__file__).with_name("mcp_server.py"))]
 NPM: Final = {

@@ -24,6 +24,7 @@ PURPOSES: Final = {
     "Start": {
         "init": "Set tipstaff up in this repository: hosts, rules, gates.",
         "doctor": "Try the registered hook, and report what each agent host would do.",
+        "guard": "Start an agent host that cannot change the gate's own files.",
         "install": "Register the hook with agent hosts.",
         "uninstall": "Remove the hook from agent hosts.",
     },

@@ -15,8 +15,7 @@ from typing import Final
 from tipstaff.errors import SourceError
 from tipstaff.hosts.approvals import pending_calls
 from tipstaff.hosts.entries import altered_entries, is_of_tools, refusal, unmatched
-from tipstaff.hosts.host import KINDS, SCOPES, TIMEOUT_S, AgentHost, Effect, HookRun, Registered
-from tipstaff.hosts.program import hook_program
+from tipstaff.hosts.host import KINDS, SCOPES, TIMEOUT_S, AgentHost, Effect, HookRun, Registered, hook_program
 from tipstaff.hosts.registrations import lost_registrations
 from tipstaff.model import Record
 

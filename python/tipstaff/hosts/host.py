@@ -8,11 +8,13 @@ import re
 import shlex
 import shutil
 import sys
+import sysconfig
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal, cast
 
+from tipstaff.errors import SourceNotFoundError
 from tipstaff.model import Record
 
 Scope = Literal["local", "project", "user"]
@@ -343,3 +345,23 @@ def did_not_run(run: HookRun) -> str:
     if run.status == 127:
         return "no such program"
     return ""
+
+
+def hook_program() -> Path:
+    """Return the absolute path of ``tipstaff-hook``, as it was installed with this package.
+
+    Raises
+    ------
+    SourceNotFoundError
+        If it is not there: this system had no compiler for it, or the package is damaged.
+    """
+    folders = [sysconfig.get_path("scripts"), sysconfig.get_path("scripts", f"{os.name}_user")]
+    for folder in folders:
+        path = Path(folder) / PROGRAM
+        if path.is_file() and os.access(path, os.X_OK):
+            return path
+    found = shutil.which(PROGRAM)
+    if found is None:
+        message = f"{Path(folders[0]) / PROGRAM}: the hook program is not installed; install tipstaff again"
+        raise SourceNotFoundError(message)
+    return Path(found).absolute()

@@ -18,12 +18,13 @@ if TYPE_CHECKING:
 
 
 class Examination(NamedTuple):
-    """What the doctor found: the policy in force, what is wrong with state and policies, and each host's report."""
+    """What the doctor found: the policy in force, what is wrong, each host's report, and what the kernel guards by."""
 
     state: Path
     policy: RepositoryPolicy | None
     findings: list[PolicyFinding]
     reports: list[HostReport]
+    guard: str
 
     @property
     def well(self) -> bool:
@@ -49,6 +50,7 @@ def command(host: str | None, repository: Path, as_json: bool) -> int:
             {
                 "well": found.well,
                 "state": str(found.state),
+                "guard": found.guard,
                 "policy": None if found.policy is None else policy_document(found.policy),
                 "findings": [one.to_dict() for one in found.findings],
                 "hosts": [report.to_dict() for report in found.reports],
@@ -65,6 +67,7 @@ def examination(root: Path, host: str) -> Examination:
     from tipstaff.gates.image.repository_policy import has_own_policy, policy_of
     from tipstaff.hosts import hosts_named
     from tipstaff.hosts.doctor import examine
+    from tipstaff.hosts.guarding import mechanism
     from tipstaff.hosts.policies import PolicyFinding, check_policy, check_rules, check_state
     from tipstaff.hosts.tidying import tidy_keeps
     from tipstaff.store.state import repository_of, state_folder
@@ -86,7 +89,7 @@ def examination(root: Path, host: str) -> Examination:
         except ConfigError as error:
             findings.append(PolicyFinding(str(own), str(error), "a person must correct the file"))
     reports = [examine(one, root, Path.home(), state) for one in hosts_named(host)]
-    return Examination(state, policy, findings, reports)
+    return Examination(state, policy, findings, reports, mechanism(state))
 
 
 def problem_lines(found: Examination, paint: Painter) -> list[str]:
@@ -103,7 +106,7 @@ def problem_lines(found: Examination, paint: Painter) -> list[str]:
 
 
 def _lines(found: Examination, paint: Painter) -> list[str]:
-    lines = [f"state: {plain(str(found.state))}"]
+    lines = [f"state: {plain(str(found.state))}", f"guard: {found.guard}"]
     for report in found.reports:
         if not report.registrations:
             continue

@@ -75,7 +75,11 @@ def command(repository: Path, host: str | None, scope: Scope | None, yes: bool, 
     else:
         write(*_result(examined.well, problem_lines(examined, paint), paint), painter=paint)
         write(*_example_lines(task, rules, paint), "", f"A command that would be stopped: {paint(stopped, bold=True)}")
-        write(f"  {plain(reason)}", "", "Undo all of it: tipstaff uninstall", painter=paint)
+        start = next((step.host.programs[0] for step in steps if step.host.programs), "COMMAND")
+        guard = (
+            f"Start a host that cannot change any of it: tipstaff guard -- {start} (by {examined.guard.split(';')[0]})"
+        )
+        write(f"  {plain(reason)}", "", guard, "Undo all of it: tipstaff uninstall", painter=paint)
     return exits.OK if examined.well else exits.FINDINGS
 
 

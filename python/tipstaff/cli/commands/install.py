@@ -78,7 +78,7 @@ def command(host: str | None, repository: Path, scope: Scope | None, dry_run: bo
         compiled = compile_all(repository, read_rules(repository), state, ask=not as_json)
         register(steps, repository, state)
     if as_json:
-        from tipstaff.hosts.program import hook_program
+        from tipstaff.hosts.host import hook_program
 
         write_json(
             {
@@ -118,9 +118,8 @@ def hosts_wanted(host: str | None) -> dict[str, str]:
 def plan(hosts: Sequence[str] | dict[str, str], scope: Scope | None, repository: Path) -> list[Step]:
     """Return the change of each host's settings; a file that cannot be read stops the whole."""
     from tipstaff.hosts import host_named
-    from tipstaff.hosts.host import PROGRAM
+    from tipstaff.hosts.host import PROGRAM, hook_program
     from tipstaff.hosts.installation import plan_install, scope_for
-    from tipstaff.hosts.program import hook_program
 
     program, home = hook_program(), Path.home()
     steps: list[Step] = []

@@ -31,7 +31,7 @@ PATH_CLASSES: Final = {
     name: 1 << bit
     for bit, name in enumerate(
         "repository repository-root vcs build temporary sibling home home-root system root device null wiring secrets "
-        "unknown outside database glob remote credential made file refilled ecosystem".split()
+        "unknown outside database glob remote credential made file refilled ecosystem read-only".split()
     )
 }
 CONDITIONS: Final = (

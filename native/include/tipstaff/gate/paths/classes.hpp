@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <new>
 #include <string_view>
 
@@ -168,6 +169,19 @@ class KnownPaths {
 
 namespace path_detail {
 
+inline bool is_read_only(const Surroundings& around, const PathParts& path) noexcept {
+  char text[4096];
+  std::size_t size = 0;
+  for (std::uint32_t i = 0; i < path.count; ++i) {
+    const std::string_view part = path.part[i];
+    if (size + 1 + part.size() > sizeof text || path.has_glob(part) || PathParts::is_unknown(part)) return false;
+    text[size++] = '/';
+    std::memcpy(text + size, part.data(), part.size());
+    size += part.size();
+  }
+  return around.is_read_only != nullptr && around.is_read_only({text, size});
+}
+
 inline std::uint32_t classify_text(KnownPaths& known, const Command& command, std::string_view text, const Word& word,
                                    bool remote) noexcept {
   using namespace path_class;
@@ -220,6 +234,8 @@ inline std::uint32_t classify_text(KnownPaths& known, const Command& command, st
     const std::uint32_t seen = classify_known(paths, known.repository(), real);
     // The place is that of what is reached; a name that tells something is recognised by either.
     bits = named | seen | by_names(real) | (bits & kGlob);
+  } else if ((bits & kWiring) != 0 && path.count != 0 && is_read_only(surroundings, path)) {
+    bits = (bits & ~kWiring) | kReadOnly;
   }
   return bits;
 }

@@ -36,6 +36,7 @@ constexpr std::uint32_t kMade = 1048576;       // made by the same line before: 
 constexpr std::uint32_t kRefilled = 4194304;   // filled again by the same line, if that succeeds: see rules/made.hpp
 constexpr std::uint32_t kEcosystem = 8388608;  // made by the tools of an ecosystem that the line shows: see rules/made.hpp
 constexpr std::uint32_t kFile = 2097152;       // one file by its ending, which folders do not have: x.tar.gz, x.json
+constexpr std::uint32_t kReadOnly = 16777216;  // what would be kWiring, and is mounted read-only: writing there fails
 }  // namespace path_class
 
 // Notes on some bits:

@@ -320,6 +320,8 @@ class GuardedPaths {
     if (path.base == PathBase::root && path_detail::real_parts(around_, path, true, memory, sizeof memory, &real)) {
       const Guarded behind = classify(real);
       if (behind > found) found = behind;
+    } else if ((found == Guarded::registration || found == Guarded::program) && path_detail::is_read_only(around_, path)) {
+      return Guarded::none;  // the kernel refuses what these rules would
     }
     return found;
   }

@@ -65,8 +65,15 @@ inline std::size_t real_path(void*, std::string_view path, char* out, std::size_
   return length;
 }
 
+inline bool is_read_only(std::string_view path) noexcept {
+  char name[4097], real[4097];
+  return terminated(path, name, sizeof name) && real_path(nullptr, path, real, sizeof real) == path.size() &&
+         std::memcmp(real, name, path.size()) == 0 && ::access(name, W_OK) != 0 && errno == EROFS;
+}
+
 inline void open(Surroundings* surroundings) noexcept {
   surroundings->read_file = read;
+  surroundings->is_read_only = is_read_only;
   surroundings->real_path = real_path;
 }
 

@@ -25,6 +25,8 @@ struct Surroundings {
   long long (*read_file)(void* self, std::string_view path, char* out, std::size_t capacity) noexcept = nullptr;
   // Resolves symbolic links of an existing path into `out`; returns its length, 0 where nothing is to be resolved.
   std::size_t (*real_path)(void* self, std::string_view path, char* out, std::size_t capacity) noexcept = nullptr;
+  // Whether nothing can be written at a place that exists, which no link leads to: it is mounted read-only.
+  bool (*is_read_only)(std::string_view path) noexcept = nullptr;
   // What a caller keeps of the gate's own places from one judgement to the next; null: nothing.
   OwnPaths* (*own_paths)(void* self) noexcept = nullptr;
   void* self = nullptr;
