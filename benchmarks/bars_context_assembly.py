@@ -16,8 +16,8 @@ from collections.abc import Callable, Sequence
 from benchmarks.judging import Row, measured_rows, table
 
 from tipstaff.context.prompt.assembly import AssembledPrompt, ContextAssemblyPlan
-from tipstaff.context.prompt.budget import SystemPromptBudget
 from tipstaff.context.prompt.focus import RequestFocus
+from tipstaff.context.prompt.sections import SystemPromptBudget
 
 QUERY = (
     "Please fix the retry logic in `RequestRouter.dispatch` so that src/agent/router.py and its callers agree, then "

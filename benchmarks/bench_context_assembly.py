@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from benchmarks.bars_context_assembly import PROMPT_CHARS, PROSE, QUERY, TIER_CHARS, TIERS, assembled, tiers
 
-from tipstaff.context.prompt.budget import SystemPromptBudget
 from tipstaff.context.prompt.focus import RequestFocus
+from tipstaff.context.prompt.sections import SystemPromptBudget
 from tipstaff.context.prompt.truncation import truncate
 
 

@@ -26,6 +26,7 @@ STEPS = (
     ("runs",),
     ("plane",),
     ("hosts", "cluster"),
+    ("serving",),
     ("cli",),
 )
 STEP_OF = {room: step for step, rooms in enumerate(STEPS) for room in rooms}
@@ -52,7 +53,7 @@ SUB_STEPS = {
         ("prompt", "tokens"),
         ("candidates", "shortening"),
         ("sources",),
-        ("inspecting", "planning"),
+        ("inspecting",),
         ("session",),
     ),
 }

@@ -9,8 +9,7 @@ import pytest
 
 from tests.attacks.playing import Victim
 from tipstaff.context.candidates.store import CandidateStore
-from tipstaff.context.inspecting.snapshot import ContextSnapshot
-from tipstaff.context.inspecting.snapshot_folder import SnapshotFolder
+from tipstaff.context.inspecting.snapshot import ContextSnapshot, SnapshotFolder
 from tipstaff.context.sources.auto_memory import AutoMemory
 from tipstaff.errors import SourceError, SourceNotFoundError, StoreError, StoreWriteError
 from tipstaff.guidance.project import open_project

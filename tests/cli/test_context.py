@@ -10,7 +10,7 @@ from tests.context.requests import request
 from tipstaff.cli import exits, main
 from tipstaff.cli.context_text import bar, short
 from tipstaff.cli.output import Painter
-from tipstaff.context.inspecting.snapshot_folder import SnapshotFolder
+from tipstaff.context.inspecting.snapshot import SnapshotFolder
 
 Capture = pytest.CaptureFixture[str]
 
@@ -96,7 +96,7 @@ def test_detail_shows_why_and_what_is_gone(capsys: Capture, project: Path) -> No
 def test_long_content_is_cut(capsys: Capture, tmp_path: Path) -> None:
     from tipstaff.context.inspecting.snapshot import take_snapshot
     from tipstaff.context.prompt.assembly import ContextAssemblyPlan
-    from tipstaff.context.prompt.budget import SystemPromptBudget
+    from tipstaff.context.prompt.sections import SystemPromptBudget
 
     prompt = ContextAssemblyPlan().add_section("base", "x" * 13_000, 95, True).build(SystemPromptBudget())
     SnapshotFolder.of_project(tmp_path).record(take_snapshot(prompt, session_id="s"))
@@ -186,8 +186,7 @@ def test_lines_fit_the_terminal_and_break_between_words(
 
 def recorded(project: Path) -> None:
     """Record a course of 300 calls, three of which broke the cache."""
-    from tipstaff.context.session.course import CallReport
-    from tipstaff.context.session.course_file import CourseWriter
+    from tipstaff.context.inspecting.course import CallReport, CourseWriter
 
     writer = CourseWriter(SnapshotFolder.of_project(project), "s1", window=60_000, max_output=4_000, api="anthropic")
     for number in range(1, 301):

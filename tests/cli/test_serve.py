@@ -10,8 +10,8 @@ import pytest
 
 from tests.context.requests import request
 from tipstaff.cli import exits, main
-from tipstaff.context.inspecting.serving import call
-from tipstaff.context.inspecting.snapshot_folder import SnapshotFolder
+from tipstaff.context.inspecting.snapshot import SnapshotFolder
+from tipstaff.serving.inspection import call
 
 # What a shell starts in the background ignores interrupts, and so does all that it starts: not here.
 HEEDING = """import signal, sys

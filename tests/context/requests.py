@@ -8,8 +8,7 @@ from typing import Any
 from tipstaff.context.candidates.injection import CandidateSection
 from tipstaff.context.inspecting.snapshot import ContextSnapshot, LiveFigures, take_snapshot
 from tipstaff.context.prompt.assembly import ContextAssemblyPlan
-from tipstaff.context.prompt.boosts import PriorityBoost
-from tipstaff.context.prompt.budget import SystemPromptBudget
+from tipstaff.context.prompt.sections import PriorityBoost, SystemPromptBudget
 
 FOCUS = SimpleNamespace(
     query_summary="fix the streaming bug",

@@ -8,13 +8,11 @@ from typing import Any
 import pytest
 
 from tests.shared_data import shared_path
-from tipstaff.context.prompt.allowances import PromptOverflowError
-from tipstaff.context.prompt.assembly import ContextAssemblyPlan
-from tipstaff.context.prompt.boosts import boost_priority
-from tipstaff.context.prompt.budget import SystemPromptBudget
+from tipstaff.context.prompt.assembly import ContextAssemblyPlan, PromptOverflowError
 from tipstaff.context.prompt.focus import RequestFocus
+from tipstaff.context.prompt.sections import SystemPromptBudget, boost_priority
 from tipstaff.context.prompt.truncation import truncate
-from tipstaff.context.shortening.compaction_config import CompactionConfig
+from tipstaff.context.shortening.preamble import CompactionConfig
 
 FOLDER = shared_path("vectors", "context")
 pytestmark = pytest.mark.skipif(FOLDER is None, reason="no labelled cases beside this checkout")

@@ -16,8 +16,8 @@ import pytest
 from tests.context.requests import request
 from tests.context.session.scripts import TOOLS, Turn, script
 from tests.context.session.servers import Provider, served
-from tipstaff.context.inspecting.serving import call
-from tipstaff.context.inspecting.snapshot_folder import SnapshotFolder
+from tipstaff.context.inspecting.snapshot import SnapshotFolder
+from tipstaff.serving.inspection import call
 
 ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -24,8 +24,8 @@ from tipstaff.context import (
     RequestFocus,
     SystemPromptBudget,
 )
-from tipstaff.context.inspecting.snapshot_folder import SnapshotFolder
-from tipstaff.context.prompt.allowances import PromptOverflowError
+from tipstaff.context.inspecting.snapshot import SnapshotFolder
+from tipstaff.context.prompt.assembly import PromptOverflowError
 from tipstaff.context.prompt.relevance import condense, paragraphs, relevant_chars
 from tipstaff.context.sources.git_state import GitState
 from tipstaff.errors import ConfigError, StoreWriteError

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from tools.tokens.prose import FIT, HELD_OUT, Prose
 
-from tipstaff.context.tokens.script_ranges import SCRIPT_RANGES
+from tipstaff.context.tokens.estimator import SCRIPT_RANGES
 from tipstaff.kernels import token_features
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 from tipstaff.cli.output import Painter, counted, plain
 
 if TYPE_CHECKING:
+    from tipstaff.context.inspecting.course import RecordedCourse
     from tipstaff.context.inspecting.snapshot import ContextSnapshot, SnapshotSection
-    from tipstaff.context.session.course_file import RecordedCourse
 
 BUCKETS: Final = {
     "rules": "Rules",

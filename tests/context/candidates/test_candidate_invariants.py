@@ -11,8 +11,8 @@ import pytest
 from tests.context.candidates.clock import START, Clock
 from tipstaff.context.candidates.injection import CandidatePromptAssembler, CandidatePromptConfig
 from tipstaff.context.candidates.records import Candidate
-from tipstaff.context.candidates.similarity import jaccard
 from tipstaff.context.candidates.store import CandidateStore
+from tipstaff.context.candidates.texts import jaccard
 
 TEXT = "prefer structured search before opening large files"
 

@@ -15,8 +15,8 @@ from tipstaff.context.candidates.injection import (
     CandidateSection,
     neutralised,
 )
-from tipstaff.context.candidates.refusal import refusal
 from tipstaff.context.candidates.store import CandidateStore
+from tipstaff.context.candidates.texts import refusal
 from tipstaff.context.prompt.sections import tokens_of
 from tipstaff.errors import ConfigError
 

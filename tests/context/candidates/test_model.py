@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from tests.context.candidates.clock import START, Clock
-from tipstaff.context.candidates.similarity import jaccard
 from tipstaff.context.candidates.store import CandidateStore
+from tipstaff.context.candidates.texts import jaccard
 
 DAY = timedelta(days=1)
 WORDS = ["alpha", "beta", "gamma", "delta", "日本", "été"]

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.context.candidates.clock import Clock
-from tipstaff.context.candidates.refusal import is_against, refusal
 from tipstaff.context.candidates.store import CandidateStore
+from tipstaff.context.candidates.texts import is_against, refusal
 
 BENIGN = """
 Ignore the flaky tests in ci/legacy when bisecting

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.shared_data import shared_path
-from tipstaff.context.candidates.similarity import has_words, jaccard, similarity, spaced_words, words
+from tipstaff.context.candidates.texts import has_words, jaccard, similarity, spaced_words, words
 from tipstaff.kernels import WordSets
 
 VECTORS = shared_path("vectors", "context", "jaccard.json")

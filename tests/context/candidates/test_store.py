@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from tests.context.candidates.clock import START, Clock
-from tipstaff.context.candidates.config import CandidateConfig
-from tipstaff.context.candidates.records import Candidate, CandidateObservation, CandidateState
+from tipstaff.context.candidates.records import Candidate, CandidateConfig, CandidateObservation, CandidateState
 from tipstaff.context.candidates.store import CandidateStore
 from tipstaff.errors import ConfigError
 

@@ -13,8 +13,13 @@ from hypothesis import strategies as st
 from tests.context.conversations import conversation, problems
 from tipstaff.context import CompactionConfig, MessageError, prune_for_request
 from tipstaff.context.conversation.messages import without_extensions
-from tipstaff.context.conversation.openai_chat import from_openai_chat, split_system, to_openai_chat
-from tipstaff.context.conversation.openai_responses import from_openai_responses, to_openai_responses
+from tipstaff.context.conversation.openai import (
+    from_openai_chat,
+    from_openai_responses,
+    split_system,
+    to_openai_chat,
+    to_openai_responses,
+)
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "run", "arguments": '{"a": 1,  "b":[2]}'}}
 CHAT: list[dict[str, Any]] = [

@@ -9,10 +9,9 @@ import pytest
 
 from tests.context.requests import CANDIDATES, LINES, request
 from tipstaff.context import ContextSession, estimate_tokens
-from tipstaff.context.inspecting.snapshot import take_snapshot
-from tipstaff.context.inspecting.snapshot_folder import SnapshotFolder
+from tipstaff.context.inspecting.snapshot import SnapshotFolder, take_snapshot
 from tipstaff.context.prompt.assembly import ContextAssemblyPlan
-from tipstaff.context.prompt.budget import SystemPromptBudget
+from tipstaff.context.prompt.sections import SystemPromptBudget
 from tipstaff.errors import SourceError, SourceNotFoundError, StoreWriteError
 
 

@@ -8,11 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tipstaff.context.prompt.allowances import PromptOverflowError
-from tipstaff.context.prompt.assembly import AssembledPrompt, ContextAssemblyPlan
-from tipstaff.context.prompt.boosts import boost_priority
-from tipstaff.context.prompt.budget import SystemPromptBudget
+from tipstaff.context.prompt.assembly import AssembledPrompt, ContextAssemblyPlan, PromptOverflowError
 from tipstaff.context.prompt.focus import RequestFocus
+from tipstaff.context.prompt.sections import SystemPromptBudget, boost_priority
 from tipstaff.context.prompt.truncation import MIN_SHOWN_CHARS
 from tipstaff.errors import ConfigError, TipstaffError
 

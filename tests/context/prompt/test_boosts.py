@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tipstaff.budgets import MAX_FOCUS_BOOST
-from tipstaff.context.prompt.boosts import boost_priority, find_word
 from tipstaff.context.prompt.focus import RequestFocus
+from tipstaff.context.prompt.sections import boost_priority, find_word
 from tipstaff.context.sources.memory_tiers import TIERS
 
 FOCUS = RequestFocus.extract("continue with `RetryPlanner` in src/a.py")

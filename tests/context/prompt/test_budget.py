@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tipstaff.context.prompt.budget import SystemPromptBudget
+from tipstaff.context.prompt.sections import SystemPromptBudget
 from tipstaff.errors import ConfigError
 
 

@@ -10,8 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tipstaff.context.conversation.graphemes import is_boundary
-from tipstaff.context.prompt.enclosures import enclosures
-from tipstaff.context.prompt.truncation import MIN_SHOWN_CHARS, cut, truncate
+from tipstaff.context.prompt.truncation import MIN_SHOWN_CHARS, cut, enclosures, truncate
 
 SHOWN = re.compile(r"<!-- \[TRUNCATED\] Original: (\d+) chars, showing first (\d+)(?: \+ last (\d+))? chars -->")
 FAMILY = "👩\u200d👩\u200d👧\u200d👦"

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tipstaff.context import AutoMemory, ContextSession
-from tipstaff.context.inspecting.snapshot_folder import SnapshotFolder
+from tipstaff.context.inspecting.snapshot import SnapshotFolder
 from tipstaff.context.session import course_file
 from tipstaff.context.sources.auto_memory import MAX_ENTRIES
 

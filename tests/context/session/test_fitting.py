@@ -7,12 +7,10 @@ from typing import Any
 
 import pytest
 
-from tipstaff.context.session.apis.select import wire_of
-from tipstaff.context.session.fitting import WindowFitter
-from tipstaff.context.session.meter import Meter
-from tipstaff.context.session.overflow import WindowOverflowError
+from tipstaff.context.session.apis import wire_of
+from tipstaff.context.session.fitting import Meter, WindowFitter, WindowOverflowError
 from tipstaff.context.session.state import SessionState
-from tipstaff.context.shortening.compaction_config import CompactionConfig
+from tipstaff.context.shortening.preamble import CompactionConfig
 from tipstaff.context.tokens.estimator import TokenEstimator
 
 CONFIG = CompactionConfig(10_000, 1_000)

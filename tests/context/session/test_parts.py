@@ -11,7 +11,7 @@ import pytest
 
 from tests.context.session.rules import anthropic_problems, chat_problems
 from tipstaff.context import AutoMemory, ContextSession, MessageError
-from tipstaff.context.session.course_plot import course_svg
+from tipstaff.context.inspecting.pictures import course_svg
 from tipstaff.context.tokens.counting import usage_tokens
 
 PROMPT = {"role": "user", "content": "fix `total` in shop/orders.py"}

@@ -12,9 +12,9 @@ import pytest
 
 from tests.context.session.rules import anthropic_problems
 from tipstaff.context import ContextSession, estimate_message
-from tipstaff.context.conversation.openai_chat import from_openai_chat
+from tipstaff.context.conversation.openai import from_openai_chat
 from tipstaff.context.session.fitting import window_in
-from tipstaff.context.shortening.compaction_config import CompactionConfig
+from tipstaff.context.shortening.preamble import CompactionConfig
 from tipstaff.errors import ConfigError, SourceNotFoundError
 
 PROMPT = {"role": "user", "content": "Delete the table"}

@@ -20,9 +20,8 @@ from tipstaff.context import (
     prune_for_request,
 )
 from tipstaff.context.conversation.messages import text_of
-from tipstaff.context.shortening.model_calls import SummarizerError
 from tipstaff.context.shortening.preamble import COMPACTED
-from tipstaff.context.shortening.summarizers import SummaryRequest
+from tipstaff.context.shortening.summarizers import SummarizerError, SummaryRequest
 
 # Figures are by the rule of four characters a token.
 compact_by_rule = partial(compact, count=estimate_tokens)

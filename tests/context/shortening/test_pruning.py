@@ -13,8 +13,7 @@ import pytest
 
 from tests.context.conversations import conversation, current_thinking, problems
 from tipstaff.context import CompactionConfig, compact, estimate_full_context, estimate_tokens, prune_for_request
-from tipstaff.context.shortening.pruner import KEPT_EXCHANGES, THINKING_REMOVED
-from tipstaff.context.shortening.stubs import MARKER, stub_text
+from tipstaff.context.shortening.pruning import KEPT_EXCHANGES, MARKER, THINKING_REMOVED, stub_text
 from tipstaff.errors import ConfigError
 
 # Figures are by the rule of four characters a token.

@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from tipstaff.context.conversation.transcript import Entry, render
-from tipstaff.context.shortening.model_calls import SummarizerError
 from tipstaff.context.shortening.summarizers import (
     AnthropicSummarizer,
     CommandSummarizer,
     ExtractiveSummarizer,
     OpenAISummarizer,
+    SummarizerError,
     SummaryRequest,
     summary_in,
 )

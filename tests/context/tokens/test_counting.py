@@ -21,8 +21,8 @@ from tipstaff.context import (
     estimate_tools,
 )
 from tipstaff.context.conversation.messages import compact_json
+from tipstaff.context.tokens.counting import image_size, pdf_pages
 from tipstaff.context.tokens.estimator import TokenEstimator
-from tipstaff.context.tokens.media import image_size, pdf_pages
 
 VECTORS = shared_path("vectors", "context", "tokens.json")
 

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tipstaff.context.tokens.estimator import VOCABULARIES, TokenEstimator
-from tipstaff.context.tokens.weights import ERRORS, TOKEN_WEIGHTS
+from tipstaff.context.tokens.estimator import ERRORS, TOKEN_WEIGHTS, VOCABULARIES, TokenEstimator
 from tipstaff.errors import ConfigError
 from tipstaff.kernels import token_features
 

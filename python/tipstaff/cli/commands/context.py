@@ -97,7 +97,7 @@ def detail(*, key: str, repository: Path, session: str | None, number: int | Non
 @_options
 def diff(*, against: int | None, repository: Path, session: str | None, number: int | None, as_json: bool) -> None:
     """Show what changed from one request to the next."""
-    from tipstaff.context.inspecting.snapshot_folder import SnapshotFolder
+    from tipstaff.context.inspecting.snapshot import SnapshotFolder
     from tipstaff.errors import SourceNotFoundError
 
     after = _load(repository, session, number)
@@ -124,7 +124,7 @@ def diff(*, against: int | None, repository: Path, session: str | None, number: 
 @_options
 def plot(*, output: Path, repository: Path, session: str | None, number: int | None, as_json: bool) -> None:
     """Write a treemap of the window as an SVG file."""
-    from tipstaff.context.inspecting.treemap import prompt_tiles, treemap_svg, window_tiles
+    from tipstaff.context.inspecting.pictures import prompt_tiles, treemap_svg, window_tiles
     from tipstaff.store.replacing import replaced_file
 
     snapshot = _load(repository, session, number)
@@ -147,9 +147,9 @@ def course(*, output: Path | None, repository: Path, session: str | None, as_jso
     """Show what each call of a session took: tokens, the share from the cache, compactions."""
     import msgspec
 
-    from tipstaff.context.inspecting.snapshot_folder import SnapshotFolder
-    from tipstaff.context.session.course_file import read
-    from tipstaff.context.session.course_plot import course_svg
+    from tipstaff.context.inspecting.course import read
+    from tipstaff.context.inspecting.pictures import course_svg
+    from tipstaff.context.inspecting.snapshot import SnapshotFolder
     from tipstaff.store.replacing import replaced_file
 
     found = read(SnapshotFolder.of_project(repository), session)
@@ -169,7 +169,7 @@ def course(*, output: Path | None, repository: Path, session: str | None, as_jso
 
 
 def _load(repository: Path, session: str | None, number: int | None) -> ContextSnapshot:
-    from tipstaff.context.inspecting.snapshot_folder import SnapshotFolder
+    from tipstaff.context.inspecting.snapshot import SnapshotFolder
 
     return SnapshotFolder.of_project(repository).load(session, number)
 
@@ -188,8 +188,8 @@ def serve(*, repository: Path, socket_path: Path | None, as_json: bool) -> None:
 
     Methods: context.inspect(sessionId, queryHint?, detailKey?) and context.sessions(). Runs until interrupted.
     """
-    from tipstaff.context.inspecting.serving import METHODS, ContextServer
-    from tipstaff.context.inspecting.snapshot_folder import SnapshotFolder
+    from tipstaff.context.inspecting.snapshot import SnapshotFolder
+    from tipstaff.serving.inspection import METHODS, ContextServer
 
     path = socket_path or repository / ".tipstaff" / "run" / "tipstaff.sock"
     # Before it is announced that it listens: whoever knows may end it.

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple, Protocol
 
-from tipstaff.context.candidates.config import CandidateConfig
-from tipstaff.context.candidates.records import CandidateState, CandidateTransition, Evidence, time_of
-from tipstaff.context.candidates.similarity import spaced_words
+from tipstaff.context.candidates.records import CandidateConfig, CandidateState, CandidateTransition, Evidence, time_of
+from tipstaff.context.candidates.texts import spaced_words
 from tipstaff.kernels import WordSets
 
 ANTI_PATTERN: Final = "ANTI_PATTERN"

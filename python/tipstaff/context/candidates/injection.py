@@ -10,10 +10,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from tipstaff.context.candidates.records import Candidate
-from tipstaff.context.candidates.refusal import refusal
-from tipstaff.context.candidates.rows import Row
-from tipstaff.context.candidates.similarity import words
-from tipstaff.context.candidates.store import CandidateStore
+from tipstaff.context.candidates.store import CandidateStore, Row
+from tipstaff.context.candidates.texts import refusal, words
 from tipstaff.context.conversation.graphemes import floor_boundary
 from tipstaff.context.prompt.sections import tokens_of
 from tipstaff.errors import ConfigError

@@ -1,5 +1,1 @@
-"""Requests in, pictures and figures for people out: what the window really contained.
-
-Read `snapshot` and `snapshot_folder` (recording), `monitor` (occupation over time), `inspection` (the JSON result),
-`treemap` (the picture), `json_rpc` and `socket_server` (serving it).
-"""
+"""Requests and calls in, records, figures and pictures for people out: what the window really contained."""

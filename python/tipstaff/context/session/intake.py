@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple, cast
 import msgspec
 
 from tipstaff.context.conversation.messages import EXTENSION, THINKING, Message, blocks_of
-from tipstaff.context.session.apis.wire import Wire
+from tipstaff.context.session.wire import Wire
 
 _LEFT_OUT: Final = frozenset({EXTENSION, "cache_control", "citations", "status"})
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from tipstaff.context.session.course import CallReport
+from tipstaff.context.inspecting.course import CallReport
 from tipstaff.context.shortening.facts import Facts
 from tipstaff.context.sources.project_rules import GivenRule
 from tipstaff.errors import SourceError, SourceNotFoundError
@@ -16,7 +16,7 @@ from tipstaff.model import Record
 from tipstaff.store.replacing import replaced_file
 
 if TYPE_CHECKING:
-    from tipstaff.context.session.meter import Meter
+    from tipstaff.context.session.fitting import Meter
     from tipstaff.context.session.state import SessionState
 
 VERSION = 1

@@ -8,24 +8,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypeAlias, cast
 
 from tipstaff.context.conversation.messages import MessageError
-from tipstaff.context.inspecting.snapshot_folder import SnapshotFolder
-from tipstaff.context.planning import PlannedPrompt, PromptPlanner
-from tipstaff.context.prompt.budget import SystemPromptBudget
+from tipstaff.context.inspecting.course import CallReport, SessionCourse
+from tipstaff.context.inspecting.snapshot import SnapshotFolder
 from tipstaff.context.prompt.focus import RequestFocus
-from tipstaff.context.session.apis.sdk import field_of, plain
-from tipstaff.context.session.apis.select import wire_of
-from tipstaff.context.session.apis.wire import Api
-from tipstaff.context.session.course import CallReport, SessionCourse
-from tipstaff.context.session.deliveries import STATE_KEY, delivered
-from tipstaff.context.session.fitting import WindowFitter, window_in
-from tipstaff.context.session.meter import Meter
-from tipstaff.context.session.recall import RecallStore
-from tipstaff.context.session.reports import RequestRecorder, Sent, report_of
+from tipstaff.context.prompt.sections import SystemPromptBudget
+from tipstaff.context.session.apis import wire_of
+from tipstaff.context.session.fitting import Meter, WindowFitter, window_in
+from tipstaff.context.session.planning import STATE_KEY, PlannedPrompt, PromptPlanner, delivered
+from tipstaff.context.session.reports import RecallStore, RequestRecorder, Sent, report_of
 from tipstaff.context.session.saved import read_session, saved_of, write_session
 from tipstaff.context.session.state import SessionState
+from tipstaff.context.session.wire import Api, field_of, plain
 from tipstaff.context.shortening.compaction import compact
-from tipstaff.context.shortening.compaction_config import CompactionConfig
 from tipstaff.context.shortening.facts import Facts
+from tipstaff.context.shortening.preamble import CompactionConfig
 from tipstaff.context.sources.git_state import GitState
 from tipstaff.context.sources.memory_tiers import MemoryTiers
 from tipstaff.context.sources.project_rules import RULES_TOKENS, ProjectRules
@@ -36,7 +32,7 @@ from tipstaff.errors import ConfigError, SourceNotFoundError, TipstaffError
 if TYPE_CHECKING:
     from tipstaff.context.candidates.store import CandidateStore
     from tipstaff.context.inspecting.snapshot import ContextSnapshot
-    from tipstaff.context.shortening.stubs import Reference
+    from tipstaff.context.shortening.pruning import Reference
     from tipstaff.context.shortening.summarizers import Summarizer
     from tipstaff.context.sources.auto_memory import AutoMemory
     from tipstaff.context.sources.project_rules import GivenRule

@@ -10,13 +10,13 @@ from typing import Any, Final
 
 from tipstaff.context.conversation.calls import files_of
 from tipstaff.context.conversation.messages import CALLS, blocks_of, said_in, starts_turn, words_of
-from tipstaff.context.session.apis.wire import Wire, delivery_of
-from tipstaff.context.session.deliveries import Deliveries
+from tipstaff.context.session.fitting import Meter
 from tipstaff.context.session.intake import Intake
-from tipstaff.context.session.meter import Meter
+from tipstaff.context.session.planning import Deliveries
 from tipstaff.context.session.reports import Sent
 from tipstaff.context.session.saved import SavedSession
 from tipstaff.context.session.view import View
+from tipstaff.context.session.wire import Wire, delivery_of
 from tipstaff.context.shortening.compaction import CompactionResult
 from tipstaff.context.shortening.facts import Facts, extract_facts, withdraws
 

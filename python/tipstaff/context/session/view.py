@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, cast
 
 from tipstaff.context.conversation.messages import CALLS, EXTENSION, THINKING, Block, Message, blocks_of, text_of
-from tipstaff.context.session.apis.wire import SYSTEM_ROLES, delivery_of
+from tipstaff.context.session.wire import SYSTEM_ROLES, delivery_of
 from tipstaff.context.shortening.preamble import go_on
 
 FAILED: Final = "[the tool failed]"

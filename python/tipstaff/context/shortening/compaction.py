@@ -22,11 +22,11 @@ from tipstaff.budgets import SUMMARY_MAX_TOKENS
 from tipstaff.context.conversation.frames import REPORT
 from tipstaff.context.conversation.messages import Message, blocks_of, plain_data, starts_turn, text_of, turn_starts
 from tipstaff.context.conversation.transcript import Entry, entries_of
-from tipstaff.context.shortening.compaction_config import CompactionConfig
 from tipstaff.context.shortening.facts import Facts, extract_facts
 from tipstaff.context.shortening.preamble import (
     COMPACTED,
     LEAST_SUMMARY,
+    CompactionConfig,
     Preamble,
     cut_to,
     go_on,
@@ -40,9 +40,7 @@ from tipstaff.context.shortening.preamble import (
     user_texts_in,
     user_texts_within,
 )
-from tipstaff.context.shortening.pruner import PrunedPart, Pruner
-from tipstaff.context.shortening.results import capped_results
-from tipstaff.context.shortening.stubs import Reference
+from tipstaff.context.shortening.pruning import PrunedPart, Pruner, Reference, capped_results
 from tipstaff.context.shortening.summarizers import ExtractiveSummarizer, Summarizer, SummaryRequest, summary_in
 from tipstaff.context.tokens.counting import (
     SystemPrompt,

@@ -12,11 +12,18 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, cast
 
-from tipstaff.context.conversation.calls import changed_files, command_of, input_of, path_of, plain_name, runs_commands
+from tipstaff.context.conversation.calls import (
+    TaskList,
+    changed_files,
+    command_of,
+    input_of,
+    path_of,
+    plain_name,
+    runs_commands,
+)
 from tipstaff.context.conversation.frames import PLAN, REPORT, SKILL
 from tipstaff.context.conversation.graphemes import floor_boundary
 from tipstaff.context.conversation.messages import CALLS, EXTENSION, Message, blocks_of, host_parts, said_in, text_of
-from tipstaff.context.conversation.task_lists import TaskList
 from tipstaff.context.conversation.transcript import shortened
 from tipstaff.context.shortening.failures import cause_of, has_failed
 from tipstaff.context.tokens.counting import TextCounter

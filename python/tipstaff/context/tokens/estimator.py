@@ -1,21 +1,38 @@
 """An estimate of tokens that knows scripts, languages, words and code, fitted to vocabularies: sums of 55 counts.
 
 What is counted is in ``tokens/features.hpp`` (native); the weights and their errors on
-unseen texts are in :mod:`tipstaff.context.tokens.weights`. What follows a text never makes it cheaper, in any script.
+unseen texts are in :mod:`tipstaff.context.tokens.estimator`. What follows a text never makes it cheaper, in any script.
 """
 
 from __future__ import annotations
 
 import bisect
+import json
 import re
 from array import array
 from functools import lru_cache
-from typing import Final
+from importlib import resources
+from typing import Any, Final, cast
 
-from tipstaff.context.tokens.script_ranges import SCRIPT_RANGES
-from tipstaff.context.tokens.weights import LANGUAGE_FACTORS, LANGUAGE_WORDS, SCRIPT_WEIGHTS, TOKEN_WEIGHTS
 from tipstaff.errors import ConfigError
 from tipstaff.kernels import weigh_tokens
+
+NAME: Final = "weights.json"
+_DATA: Final = cast(
+    "dict[str, Any]", json.loads(resources.files("tipstaff.context.tokens").joinpath(NAME).read_text("utf-8"))
+)
+SCRIPT_RANGES: Final = {
+    script: tuple((int(first, 16), int(last, 16)) for first, last in (one.split("-") for one in ranges.split()))
+    for script, ranges in cast("dict[str, str]", _DATA["script_ranges"]).items()
+}
+"""Code points of each script that has weights of its own, ends included."""
+
+TOKEN_WEIGHTS: Final[dict[str, list[float]]] = _DATA["token_weights"]
+SCRIPT_WEIGHTS: Final[dict[str, dict[str, list[float]]]] = _DATA["script_weights"]
+LANGUAGE_WORDS: Final[dict[str, str]] = _DATA["language_words"]
+LANGUAGE_FACTORS: Final[dict[str, dict[str, float]]] = _DATA["language_factors"]
+ERRORS: Final[dict[str, dict[str, list[float]]]] = _DATA["errors"]
+
 
 _LETTERS: Final = "".join(f"{chr(first)}-{chr(last)}" for ranges in SCRIPT_RANGES.values() for first, last in ranges)
 _SCRIPTS: Final = re.compile(f"[{_LETTERS}]+")

@@ -7,9 +7,8 @@ import unicodedata
 from collections.abc import Collection
 from typing import Any, Final, Protocol
 
-from tipstaff.context.candidates.refusal import refusal
-from tipstaff.context.shortening.model_calls import SummarizerError
-from tipstaff.context.shortening.summarizers import Summarizer, SummaryRequest, summary_in
+from tipstaff.context.candidates.texts import refusal
+from tipstaff.context.shortening.summarizers import Summarizer, SummarizerError, SummaryRequest, summary_in
 from tipstaff.gates.results import aggregate_decision
 from tipstaff.model import GuidanceRule, Record
 from tipstaff.runs.evaluators.results import default_gates

@@ -1,4 +1,7 @@
-"""A session's course on disk, one line of JSON a call, beside its snapshots: what other processes look at."""
+"""The course of a session: what each call took, what of it came from the cache, and what broke the cache.
+
+It is recorded beside the session's snapshots, one line of JSON a call, for other processes to look at.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,95 @@ from typing import Final
 
 import msgspec
 
-from tipstaff.context.inspecting.snapshot_folder import SnapshotFolder
-from tipstaff.context.session.course import CallReport, SessionCourse
+from tipstaff.context.inspecting.snapshot import SnapshotFolder
 from tipstaff.errors import SourceError, SourceNotFoundError
 from tipstaff.model import Record
 from tipstaff.store.replacing import write_error
+
+_READ_PRICE: Final = 0.1
+_WRITE_PRICE: Final = {"anthropic": 1.25, "openai-chat": 1.0, "openai-responses": 1.0}
+_LEAST_CACHED_TOKENS: Final = 1_024
+"""Prices of the providers' caches, over the full one; source: the Messages API's page on prompt caching."""
+
+
+class CallReport(Record, frozen=True, kw_only=True):
+    """One call of a session.
+
+    Attributes
+    ----------
+    number
+        From 1 on.
+    tokens
+        What the request took, as the provider reported it; estimated where it did not.
+    measured
+        Whether that was reported.
+    output_tokens
+        What the answer took.
+    prefix_tokens
+        How much of the request was, byte for byte, the beginning of the previous one.
+    cached_tokens
+        What the provider says it read from its cache; None where it does not say.
+    cost
+        What the request cost with a cache, modelled, in tokens at the full price.
+    broken_by
+        Why the beginning differs from the request before: ``pruned``, ``summarized``, ``history``, ``system``,
+        ``tools``; empty where it does not.
+    break_cost
+        What that cost: the difference to the same request with its beginning in the cache.
+    saved_tokens
+        What a pruning or compaction took out.
+    """
+
+    number: int
+    tokens: int
+    measured: bool = False
+    output_tokens: int = 0
+    prefix_tokens: int = 0
+    cached_tokens: int | None = None
+    cost: float = 0.0
+    broken_by: str = ""
+    break_cost: float = 0.0
+    saved_tokens: int = 0
+
+    @property
+    def prefix_share(self) -> float:
+        """The unchanged share of the request, 0 to 1."""
+        return self.prefix_tokens / self.tokens if self.tokens else 0.0
+
+
+class SessionCourse(Record, frozen=True):
+    """All calls of a session, and what they add up to."""
+
+    calls: tuple[CallReport, ...] = ()
+
+    @property
+    def tokens(self) -> int:
+        """Input tokens of all calls."""
+        return sum(call.tokens for call in self.calls)
+
+    @property
+    def cost_share(self) -> float:
+        """What the calls cost over what they would have cost without a cache."""
+        return sum(call.cost for call in self.calls) / self.tokens if self.tokens else 0.0
+
+    @property
+    def prefix_share(self) -> float:
+        """Mean unchanged share over all calls but the first."""
+        later = self.calls[1:]
+        return sum(call.prefix_share for call in later) / len(later) if later else 0.0
+
+    @property
+    def compactions(self) -> int:
+        """How many calls came after a pruning or a compaction."""
+        return sum(call.broken_by in {"pruned", "summarized"} for call in self.calls)
+
+
+def cost_of(tokens: int, prefix: int, api: str) -> float:
+    """Return the modelled cost of a request of which `prefix` tokens are in the cache, in tokens at the full price."""
+    read = min(prefix, tokens)
+    read = read if read >= _LEAST_CACHED_TOKENS else 0
+    return _READ_PRICE * read + _WRITE_PRICE[api] * (tokens - read)
+
 
 PATTERN: Final = "course-*.jsonl"
 KEPT_RUNS: Final = 4

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from tests.context.requests import FOCUS, request
-from tipstaff.context.inspecting import serving
-from tipstaff.context.inspecting.serving import ContextServer, answer, call, inspect_document
-from tipstaff.context.inspecting.snapshot_folder import SnapshotFolder
+from tipstaff.context.inspecting.snapshot import SnapshotFolder
 from tipstaff.errors import ConfigError
+from tipstaff.serving import inspection as serving
+from tipstaff.serving.inspection import ContextServer, answer, call, inspect_document
 
 
 @pytest.fixture

@@ -21,8 +21,7 @@ from typing import Any, Final, cast
 import msgspec
 
 from tipstaff.budgets import CHARS_PER_TOKEN
-from tipstaff.context.inspecting.snapshot import ContextSnapshot, SnapshotSection, pressure_of
-from tipstaff.context.inspecting.snapshot_folder import SnapshotFolder
+from tipstaff.context.inspecting.snapshot import ContextSnapshot, SnapshotFolder, SnapshotSection, pressure_of
 from tipstaff.errors import ConfigError, SourceError, SourceNotFoundError
 from tipstaff.store.replacing import write_error
 

@@ -1,16 +1,27 @@
-"""What a request is to hold beside its messages: rules, tiers, candidates and git's state, boosted and assembled."""
+"""What a request is to hold beside its messages, and when the model sees it.
+
+Rules, tiers, candidates and git's state are boosted and assembled. What is the same for every request is in the system
+prompt; what changes between calls is delivered once, in the last message of the user's. Both stay as they were sent,
+byte for byte, until a break of the cache (a compaction) throws them away: then all is delivered again.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from tipstaff.context.conversation.messages import CONTEXT_CLOSE, CONTEXT_OPEN
 from tipstaff.context.prompt.assembly import AssembledPrompt, ContextAssemblyPlan
-from tipstaff.context.prompt.boosts import boost_priority
-from tipstaff.context.prompt.budget import SystemPromptBudget
 from tipstaff.context.prompt.focus import RequestFocus
-from tipstaff.context.prompt.sections import CONSTITUTION_KEY, TASK_FOCUS_KEY, TASK_RULES_KEY
+from tipstaff.context.prompt.sections import (
+    CONSTITUTION_KEY,
+    MEMORY_PREFIX,
+    TASK_FOCUS_KEY,
+    TASK_RULES_KEY,
+    SectionReport,
+    SystemPromptBudget,
+    boost_priority,
+)
 from tipstaff.context.sources.git_state import GitState
 from tipstaff.context.sources.memory_tiers import MemoryTier, MemoryTiers
 from tipstaff.context.sources.project_rules import GivenRule, ProjectRules, rules_text
@@ -21,6 +32,7 @@ if TYPE_CHECKING:
     from tipstaff.context.candidates.injection import CandidatePromptAssembler, CandidateSection
     from tipstaff.context.candidates.store import CandidateStore
     from tipstaff.context.sources.auto_memory import AutoMemory
+
 
 BASE_PRIORITY: Final = 95
 CONSTITUTION_PRIORITY: Final = 94
@@ -272,3 +284,84 @@ def _evidence(key: str, focus: RequestFocus, rules: Sequence[GivenRule]) -> tupl
     if key == TASK_FOCUS_KEY:
         return tuple(f"plan={signal}" for signal in focus.plan_signals) or ("query",)
     return tuple(f"{one.id}: {one.reason}" for one in rules) if key == TASK_RULES_KEY else ()
+
+
+STATE_KEY: Final = "state"
+_SMALL_CHARS: Final = 2_000
+
+
+class Deliveries:
+    """Which sections and rules the model has been given in this session.
+
+    Attributes
+    ----------
+    rules
+        The rules that messages of the conversation hold, by id.
+    waiting
+        Rules of edited files that are to be given with the next message that may hold them.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[str, str] = {}
+        self.rules: dict[str, GivenRule] = {}
+        self.waiting: tuple[GivenRule, ...] = ()
+
+    def copied(self) -> tuple[Any, ...]:
+        """Return what `restore` takes."""
+        return self._known.copy(), self.rules.copy(), self.waiting
+
+    def restore(self, copied: tuple[Any, ...]) -> None:
+        """Become what this was when it was copied."""
+        self._known, self.rules, self.waiting = copied
+
+    def forget(self) -> None:
+        """Everything is to be delivered again: what was delivered is no longer in the conversation."""
+        self._known.clear()
+        self.rules.clear()
+
+    def take_rules(self, rules: Sequence[GivenRule], withdrawn: Iterable[str]) -> None:
+        """Take rules as delivered, and others as withdrawn."""
+        for rule_id in withdrawn:
+            self.rules.pop(rule_id, None)
+        self.rules.update({one.id: one for one in rules})
+        self.waiting = ()
+
+    def due(
+        self, sections: Iterable[SectionReport], contents: Mapping[str, str], *, turn_begins: bool
+    ) -> list[SectionReport]:
+        """Return the sections that are to be delivered now, and take them as delivered.
+
+        Parameters
+        ----------
+        sections
+            All that a request would hold.
+        contents
+            Their texts before anything was cut, by key. What has none here is in the system prompt.
+        turn_begins
+            Whether the user has just spoken. Between a call and its result only rules are delivered: git's state
+            changes with every edit and is not new to the one who edits.
+        """
+        found: list[SectionReport] = []
+        for section in sections:
+            key = section.key
+            text = contents.get(key)
+            known = self._known.get(key)
+            if text is None or not section.included:
+                continue
+            if key != TASK_RULES_KEY:
+                if not turn_begins or known == text:
+                    continue
+                # The agent writes these memories itself: it need not read them again each time it has. What a request
+                # is about is read from messages that the conversation holds.
+                if known is not None and (
+                    key == TASK_FOCUS_KEY or (key.startswith(MEMORY_PREFIX) and len(text) > _SMALL_CHARS)
+                ):
+                    continue
+                self._known[key] = text
+            found.append(section)
+        return found
+
+
+def delivered(sections: Iterable[SectionReport]) -> str:
+    """Return the text of a delivery; empty without sections."""
+    return as_context("".join(section.content for section in sections))

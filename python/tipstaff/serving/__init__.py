@@ -1,0 +1,1 @@
+"""What other programs ask: requests over sockets in, what the rooms know out."""
