@@ -169,15 +169,7 @@ NOTHING: Final = Window(0, 0, 0, severe=False, forbidden=False, failures_in_a_ro
 
 
 class Evaluation:
-    """Collects what is to change; changes nothing itself.
-
-    Parameters
-    ----------
-    config, spans
-        Thresholds.
-    now_us
-        The time, in microseconds since 1970.
-    """
+    """Collects what is to change; changes nothing itself."""
 
     def __init__(self, config: CandidateConfig, spans: Periods, now_us: int) -> None:
         self.transitions: list[CandidateTransition] = []

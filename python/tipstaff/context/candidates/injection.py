@@ -92,18 +92,10 @@ class CandidatePromptConfig(Record, frozen=True, kw_only=True):
 
 
 class CandidateSection(Record, frozen=True, kw_only=True):
-    """The section, and what became of each candidate that could have been in it.
+    """The section, empty where nothing is shown.
 
-    Attributes
-    ----------
-    text
-        Empty where nothing is shown.
-    candidate_ids, lines
-        Those in it, in order, and the line of each.
-    left_out
-        (id, reason) of the others.
-    tokens
-        What the text takes, by the rule of four characters a token.
+    The candidates in it and the line of each, the others with the reason, and its tokens by the rule of four characters
+    a token.
     """
 
     text: str
@@ -116,13 +108,8 @@ class CandidateSection(Record, frozen=True, kw_only=True):
 class CandidatePromptAssembler:
     """Chooses among promoted candidates for each request.
 
-    Parameters
-    ----------
-    store
-        Where they are. Every candidate is judged again at the moment it is shown, so that one whose score has decayed,
-        or that has just failed badly, is not shown although nobody has evaluated it since.
-    config
-        Limits.
+    Every candidate is judged again at the moment it is shown, so that one whose score has decayed, or that has just
+    failed badly, is not shown although nobody has evaluated it since.
     """
 
     def __init__(self, store: CandidateStore, *, config: CandidatePromptConfig | None = None) -> None:
@@ -131,14 +118,9 @@ class CandidatePromptAssembler:
         self._index = _WordIndex()
 
     def assemble(self, query: str = "", *, paths: Iterable[str] = (), symbols: Iterable[str] = ()) -> CandidateSection:
-        """Return the section for a request; call `CandidateStore.mark_used` if it is shown.
+        """Return the section for a request about some files and symbols.
 
-        Parameters
-        ----------
-        query
-            The request.
-        paths, symbols
-            Files and symbols that it is about.
+        Call `CandidateStore.mark_used` if it is shown.
         """
         config = self._config
         if not config.enabled:

@@ -193,12 +193,7 @@ def time_of(us: int) -> datetime:
 def microseconds(value: object, name: str) -> int:
     """Return a time as microseconds since 1970.
 
-    Parameters
-    ----------
-    value
-        An aware `datetime`, an ISO 8601 text with its offset, or seconds since 1970.
-    name
-        What it is, for the error.
+    An aware `datetime`, an ISO 8601 text with its offset, or seconds since 1970; `name` is what it is, for the error.
     """
     try:
         if isinstance(value, str):
@@ -281,10 +276,7 @@ class CandidateObservation(Record, frozen=True, kw_only=True):
     def of(cls, value: Self | Mapping[str, Any] | object, *, longest: int) -> Self:
         """Return a checked observation with tidy fields, from one, a mapping of its fields, or an object with them.
 
-        Raises
-        ------
-        ConfigError
-            Where a field is unknown, missing or not usable.
+        Raises `ConfigError` where a field is unknown, missing or not usable.
         """
         if isinstance(value, Mapping):
             unknown = sorted(set(value) - set(cls.__struct_fields__))
@@ -343,14 +335,9 @@ def _share(value: object, name: str) -> float:
 
 
 class Evidence(Record, frozen=True, array_like=True, gc=False):
-    """One thing that happened to a candidate.
+    """One thing that happened to a candidate, `at_us` in microseconds since 1970, UTC.
 
-    Attributes
-    ----------
-    at_us
-        When, in microseconds since 1970, UTC.
-    success_delta, failure_delta, source_ref, severe_failure, correction_conflict, note
-        As in the observation.
+    Other fields as in the observation.
     """
 
     at_us: int
@@ -368,24 +355,10 @@ class Evidence(Record, frozen=True, array_like=True, gc=False):
 
 
 class Candidate(Record, frozen=True, kw_only=True):
-    """A candidate as it was when it was requested.
+    """A candidate as it was when it was requested; times in UTC, the newest events and sources, oldest first.
 
-    Attributes
-    ----------
-    id, kind, category, tool_tag, content, tags
-        Those of the observation that it began with.
-    state
-        Where it is.
-    score, base_score
-        With its decay at that time, and as it was at the last evidence.
-    evidence_count, success_count, failure_count
-        Over its whole life.
-    first_seen_at, last_seen_at, cooldown_until
-        In UTC.
-    evidence
-        The newest events, oldest first.
-    source_refs
-        The newest sources, oldest first.
+    `score` is that with its decay at that time, `base_score` as it was at the last evidence; counts are over its
+    whole life.
     """
 
     id: str
@@ -414,18 +387,9 @@ class Candidate(Record, frozen=True, kw_only=True):
 
 
 class CandidateTransition(Record, frozen=True, kw_only=True):
-    """One change of state.
+    """One change of state; `to_state` is None where the candidate was removed.
 
-    Attributes
-    ----------
-    from_state, to_state
-        ``to_state`` is None where the candidate was removed.
-    reason, reason_code
-        In words, and stable for programs.
-    triggered_by
-        ``auto`` or ``manual``.
-    window_attempts, window_failure_rate, conflicts
-        What was counted within the window at that time.
+    Why, in words and as a code for programs; by whom (``auto`` or ``manual``); what was counted within the window.
     """
 
     candidate_id: str
@@ -444,17 +408,7 @@ class CandidateTransition(Record, frozen=True, kw_only=True):
 class Incident(Record, frozen=True, kw_only=True):
     """Something that is not as the store left it.
 
-    Attributes
-    ----------
-    kind
-        ``tampered`` (an entry does not verify), ``torn`` (an entry was cut off), ``missing`` (entries are gone),
-        ``repeated`` (an entry is where it does not belong), ``rolled-back`` (the log ends before what is known to
-        have been written), ``anchor`` (the head file is missing or does not verify), ``unknown`` (an entry of a newer
-        version), ``exposed`` (others may read the key), ``not-set-aside`` (the damaged bytes could not be copied).
-    detail
-        What, where, and what it means.
-    offset
-        Byte in the log, or -1.
+    ``tampered`` (a row does not verify), ``former`` (a file of an earlier version).
     """
 
     kind: str

@@ -199,14 +199,9 @@ class Rows:
         self._mark(row)
 
     def put(self, row: Row, slot: int = -1) -> None:
-        """Take a candidate as it is: a new one, or what became of a known one.
+        """Take a candidate as it is.
 
-        Parameters
-        ----------
-        row
-            The candidate.
-        slot
-            The place that the index has for it already.
+        A new one, for which the index may have a place already, or what became of a known one.
         """
         known = self._by_id.get(row.id)
         if known is not None:
@@ -418,27 +413,12 @@ class CandidateStore:
     # -- changing -----------------------------------------------------------------------------------------------------
 
     def upsert(self, observation: Observed) -> Candidate:
-        """Take in an observation: as evidence for the most similar candidate, or as a new one.
+        """Take in an observation (or its fields): as evidence for the most similar candidate, or as a new one.
 
         Only candidates of the same kind, category and tool count, whose last evidence is within the merge window of
-        the observation, and which are not archived. Of equally similar ones the oldest is taken.
-
-        Parameters
-        ----------
-        observation
-            Or a mapping of its fields; at run time any object that has them will do.
-
-        Returns
-        -------
-        Candidate
-            As it now is.
-
-        Raises
-        ------
-        ConfigError
-            If a field is not usable.
-        StoreWriteError
-            If it could not be written; then nothing has changed.
+        the observation, and which are not archived. Of equally similar ones the oldest is taken. Raises
+        `ConfigError` if a field is not usable, and `StoreWriteError` if it could not be written; then nothing has
+        changed.
         """
         return self.upsert_many((observation,))[0]
 
@@ -468,10 +448,7 @@ class CandidateStore:
     ) -> Candidate:
         """Record how a use of a candidate ended; its score moves by one step however old it is.
 
-        Raises
-        ------
-        ConfigError
-            If there is no such candidate.
+        Raises `ConfigError` if there is no such candidate.
         """
         given = {"content": "-", "source_ref": source_ref, "note": note}
         checked = CandidateObservation.of(given, longest=self.config.max_content_chars)
@@ -508,23 +485,10 @@ class CandidateStore:
     def transition(
         self, candidate_id: str, to: CandidateState | str, reason: str = "", *, force: bool = False
     ) -> CandidateTransition:
-        """Move one candidate by hand.
+        """Move one candidate by hand to a state that may follow its own.
 
-        Parameters
-        ----------
-        candidate_id
-            Which.
-        to
-            A state that may follow its own.
-        reason
-            Returned with the transition.
-        force
-            Whether to promote although gates forbid it.
-
-        Raises
-        ------
-        ConfigError
-            If there is no such candidate, the state may not follow, or a gate forbids it.
+        With `force`, promote although gates forbid it. Raises `ConfigError` if there is no such candidate, the state
+        may not follow, or a gate forbids it.
         """
         state = CandidateState(to)
         with self._changing() as (now_us, changed):

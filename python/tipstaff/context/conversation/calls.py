@@ -113,18 +113,7 @@ _MOST_CHARS: Final = 400
 
 
 class TaskList:
-    """The tasks of an agent, with what its calls changed.
-
-    Parameters
-    ----------
-    tasks
-        Open ones that are known.
-
-    Attributes
-    ----------
-    listed
-        Whether a call wrote or changed a list.
-    """
+    """The tasks of an agent, with what its calls changed; `listed` is whether a call wrote or changed a list."""
 
     def __init__(self, tasks: Sequence[str] = ()) -> None:
         self.listed = False

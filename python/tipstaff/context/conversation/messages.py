@@ -48,10 +48,7 @@ class MessageError(TipstaffError, ValueError):
 def check_message(message: object, where: str = "message") -> Message:
     """Return the message.
 
-    Raises
-    ------
-    MessageError
-        If it is no mapping, or its content is neither a text, None, nor a list of mappings.
+    Raises `MessageError` if it is no mapping, or its content is neither a text, None, nor a list of mappings.
     """
     # Plain dictionaries are what nearly all are, and asking whether something is a mapping takes long.
     if type(message) is not dict and not isinstance(message, Mapping):
@@ -74,10 +71,7 @@ def check_message(message: object, where: str = "message") -> Message:
 def refuse_foreign(message: Message, where: str = "message") -> None:
     """Refuse a message of another API's shape, by the name of what converts it.
 
-    Raises
-    ------
-    MessageError
-        If it is one of Chat Completions or an item of Responses.
+    Raises `MessageError` if it is one of Chat Completions or an item of Responses.
     """
     role: object = message.get("role")
     converter = ""
@@ -93,10 +87,7 @@ def refuse_foreign(message: Message, where: str = "message") -> None:
 def refuse_foreign_part(kind: object) -> None:
     """Refuse a part of another API's message.
 
-    Raises
-    ------
-    MessageError
-        If blocks of this type belong to Chat Completions or to Responses.
+    Raises `MessageError` if blocks of this type belong to Chat Completions or to Responses.
     """
     for kinds, name in ((_CHAT_PARTS, "from_openai_chat"), (_RESPONSES_PARTS, "from_openai_responses")):
         if kind in kinds:

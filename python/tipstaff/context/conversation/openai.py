@@ -27,13 +27,7 @@ Item: TypeAlias = Mapping[str, Any]
 
 
 class Shape(Protocol):
-    """Another way to write a conversation.
-
-    Attributes
-    ----------
-    name
-        Under which groups are kept in messages.
-    """
+    """Another way to write a conversation; `name` is under which groups are kept in messages."""
 
     name: str
 
@@ -53,10 +47,7 @@ class Shape(Protocol):
 def read_items(shape: Shape, items: Sequence[Item]) -> list[dict[str, Any]]:
     """Return the messages of a conversation in another shape.
 
-    Raises
-    ------
-    MessageError
-        If an item is no dictionary.
+    Raises `MessageError` if an item is no dictionary.
     """
     found: list[dict[str, Any]] = []
     for group, native in _groups(shape, items):
@@ -272,10 +263,7 @@ def from_openai_chat(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, An
     take those at the start out before, with `split_system`, to send them as the system prompt. Results that follow one
     another become one message.
 
-    Raises
-    ------
-    MessageError
-        If a message is no dictionary.
+    Raises `MessageError` if a message is no dictionary.
     """
     return read_items(_CHAT, messages)
 
@@ -409,10 +397,7 @@ def from_openai_responses(items: Sequence[Mapping[str, Any]]) -> list[dict[str, 
     What the assistant said and called in a row becomes one message, as do outputs in a row. Items that have no block
     (reasoning, searches ...) are rendered as text and turn back.
 
-    Raises
-    ------
-    MessageError
-        If an item is no dictionary.
+    Raises `MessageError` if an item is no dictionary.
     """
     return read_items(_RESPONSES, items)
 

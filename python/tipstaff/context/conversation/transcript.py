@@ -19,12 +19,7 @@ _LEFT_OUT: Final = "[{} parts of the conversation left out]"
 class Entry(Record, frozen=True, gc=False):
     """One part of a conversation.
 
-    Attributes
-    ----------
-    kind
-        ``user``, ``host``, ``assistant``, ``call``, ``result`` or ``error``.
-    text
-        What was said, called or answered.
+    ``user``, ``host``, ``assistant``, ``call``, ``result`` or ``error``, and its text.
     """
 
     kind: str

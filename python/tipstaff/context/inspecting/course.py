@@ -110,19 +110,7 @@ KEPT_RUNS: Final = 4
 
 
 class RecordedCourse(Record, frozen=True, kw_only=True):
-    """The course of a session as it was recorded.
-
-    Attributes
-    ----------
-    session_id
-        Whose it is.
-    window, max_output
-        The model's window, and what of it was kept for the answer, in tokens.
-    api
-        Which API was called.
-    course
-        The calls.
-    """
+    """The course of a session as it was recorded, with the model's window and what of it is the answer's, in tokens."""
 
     session_id: str
     window: int
@@ -138,17 +126,7 @@ class _Head(Record, frozen=True, kw_only=True):
 
 
 class CourseWriter:
-    """Records the calls of one run of a session.
-
-    Parameters
-    ----------
-    folder
-        Where sessions are recorded.
-    session_id
-        Whose calls they are.
-    window, max_output, api
-        As of `RecordedCourse`.
-    """
+    """Records the calls of one run of a session."""
 
     def __init__(self, folder: SnapshotFolder, session_id: str, *, window: int, max_output: int, api: str) -> None:
         self._folder = folder
@@ -159,10 +137,7 @@ class CourseWriter:
     def append(self, report: CallReport) -> None:
         """Add a call; with the first one, the files of the oldest runs are removed.
 
-        Raises
-        ------
-        StoreWriteError
-            If it cannot be written: then nothing of it is.
+        Raises `StoreWriteError` if it cannot be written: then nothing of it is.
         """
         made = self._folder.made(self._session)
         path = made / self._name
@@ -199,12 +174,7 @@ def _by_age(folder: Path) -> list[Path]:
 def read(folder: SnapshotFolder, session_id: str | None = None) -> RecordedCourse:
     """Return the course of a session's last run: by default of the session that was active last.
 
-    Raises
-    ------
-    SourceNotFoundError
-        If there is none.
-    SourceError
-        If it cannot be read.
+    Raises `SourceNotFoundError` if there is none. Raises `SourceError` if it cannot be read.
     """
     if session_id is None:
         sessions = folder.sessions(PATTERN)
@@ -226,10 +196,7 @@ def read(folder: SnapshotFolder, session_id: str | None = None) -> RecordedCours
 def decoded(path: Path, session_id: str, data: bytes) -> RecordedCourse:
     """Return the course that is in a file.
 
-    Raises
-    ------
-    SourceError
-        If there is none in it.
+    Raises `SourceError` if there is none in it.
     """
     # A last line without its end is of a call that is being written, or was when the power went.
     lines = data[: data.rfind(b"\n") + 1].splitlines()

@@ -254,16 +254,9 @@ _LEFT, _TOP, _RIGHT, _BOTTOM = 70, 64, 24, 46
 
 
 def course_svg(course: SessionCourse, *, window: int = 0, title: str = "Session") -> str:
-    """Return the picture as the text of an SVG file.
+    """Return a course, as `ContextSession.course` gives it, as the text of an SVG file.
 
-    Parameters
-    ----------
-    course
-        As `ContextSession.course` gives it.
-    window
-        The model's window in tokens, drawn as a line; 0 for none.
-    title
-        What the picture is headed with.
+    A window in tokens is drawn as a line.
     """
     calls = course.calls
     most = max([window, *(call.tokens for call in calls), 1])

@@ -40,14 +40,7 @@ def pressure_of(tokens: int, window: int) -> Pressure:
 class LiveFigures(Record, frozen=True, kw_only=True):
     """What the calls of a session took before a request.
 
-    Attributes
-    ----------
-    current_context_tokens, peak_context_tokens
-        What the last call took of the window, and the most that one did.
-    compaction_count, pruned_count, summarized_count, last_phase
-        How many times the conversation was shortened, and how; how it ended last.
-    saved_tokens
-        What that took out.
+    How often the conversation was shortened, how, and what that took out.
     """
 
     current_context_tokens: int = 0
@@ -233,18 +226,14 @@ def take_snapshot(
 
     Parameters
     ----------
-    prompt
-        What `ContextAssemblyPlan.build` returned.
+    prompt, focus, candidates
+        What `ContextAssemblyPlan.build` returned, and what it was made with.
     session_id
         Any text.
     context_window, max_output
         Of the model, in tokens; 0 if unknown.
-    focus, candidates
-        What the prompt was made with.
-    tools, messages
-        What is sent beside it; only their number and size are kept.
-    tool_tokens, message_tokens
-        Their sizes, where they are known better than by the rule of four characters a token.
+    tools, messages, tool_tokens, message_tokens
+        What is sent beside it, of which only number and size are kept; their sizes, where they are known.
     live, rules
         What the session's calls took before; the rules that the request contains.
     taken_at
@@ -388,10 +377,7 @@ class SnapshotFolder:
     def record(self, snapshot: ContextSnapshot) -> ContextSnapshot:
         """Write a snapshot and return it with its number; the oldest beyond those that are kept go.
 
-        Raises
-        ------
-        StoreWriteError
-            If it cannot be written, or a link leads it elsewhere.
+        Raises `StoreWriteError` if it cannot be written, or a link leads it elsewhere.
         """
         folder = self.made(snapshot.session_id)
         with _alone(folder):
@@ -410,10 +396,7 @@ class SnapshotFolder:
     def made(self, session_id: str) -> Path:
         """Return a session's folder, made for its owner alone where it was not there.
 
-        Raises
-        ------
-        StoreWriteError
-            If it cannot be made, or a link leads it elsewhere.
+        Raises `StoreWriteError` if it cannot be made, or a link leads it elsewhere.
         """
         folder = self.folder_of(session_id)
         refuse_links_out(self.path, self._root)
@@ -446,12 +429,7 @@ class SnapshotFolder:
     def load(self, session_id: str | None = None, number: int | None = None) -> ContextSnapshot:
         """Return a request of a session: by default the newest one of the session that was active last.
 
-        Raises
-        ------
-        SourceNotFoundError
-            If there is none.
-        SourceError
-            If its file cannot be read.
+        Raises `SourceNotFoundError` if there is none. Raises `SourceError` if its file cannot be read.
         """
         if session_id is None:
             sessions = self.sessions()

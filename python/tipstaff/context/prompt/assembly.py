@@ -29,12 +29,7 @@ if TYPE_CHECKING:
 class PromptOverflow(Record, frozen=True, kw_only=True):
     """Protected sections that together are longer than the whole budget.
 
-    Attributes
-    ----------
-    max_total_chars, protected_chars, excess_chars
-        The budget, what the protected sections take, and the difference, in code points.
-    sections
-        Keys and lengths of the protected sections.
+    The figures, in code points, and each one's length.
     """
 
     max_total_chars: int
@@ -46,10 +41,7 @@ class PromptOverflow(Record, frozen=True, kw_only=True):
 class PromptOverflowError(TipstaffError, ValueError):
     """Protected sections alone exceed the budget; they are never cut, so somebody has to decide.
 
-    Attributes
-    ----------
-    overflow
-        The figures, a :class:`PromptOverflow`.
+    `overflow` has the figures.
     """
 
     def __init__(self, overflow: PromptOverflow) -> None:

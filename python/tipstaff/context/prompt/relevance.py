@@ -37,12 +37,7 @@ class Paragraph(NamedTuple):
 class Condensed(NamedTuple):
     """A text without some of its paragraphs.
 
-    Attributes
-    ----------
-    pieces, chars
-        What it consists of, markers in the places of what is left out, and its length.
-    omitted
-        Half-open ranges of the original that are left out.
+    Pieces with markers in the places of what is left out, and the half-open ranges of the original that are left out.
     """
 
     pieces: tuple[Piece, ...]
@@ -75,20 +70,10 @@ def relevant_chars(parts: list[Paragraph]) -> int:
 
 
 def condense(text: str, parts: list[Paragraph], max_chars: int) -> Condensed | None:
-    """Return a text without the paragraphs that have least to do with the request.
+    """Return a text without those of its :func:`paragraphs` that have least to do with the request.
 
-    Parameters
-    ----------
-    text, parts
-        The text and its :func:`paragraphs`.
-    max_chars
-        What it may take.
-
-    Returns
-    -------
-    Condensed or None
-        None where no relevant paragraph fits: then a cut from the middle serves as well. Of equally relevant ones those
-        near the beginning are kept, then those near the end; of those that say the same the first.
+    None where no relevant paragraph fits: then a cut from the middle serves as well. Of equally relevant ones those
+    near the beginning are kept, then those near the end; of those that say the same the first.
     """
     gap = len(_marker(len(text), len(text)))
     count = len(parts)
@@ -186,15 +171,7 @@ class RuleCut(NamedTuple):
 
 @lru_cache(maxsize=16)
 def cut_rules(text: str, max_chars: int) -> RuleCut | None:
-    """Return a text of rules without its least important ones; None where it holds few, or that does not do.
-
-    Parameters
-    ----------
-    text
-        Markdown, as a rule file has it.
-    max_chars
-        What it may take.
-    """
+    """Return Markdown of rules without its least important ones; None where it holds few, or that does not do."""
     if len(text) > _MOST_CHARS:
         return None
     from tipstaff.guidance.compiling.compiler import compile_guidance

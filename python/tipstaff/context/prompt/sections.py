@@ -42,21 +42,10 @@ if TYPE_CHECKING:
 
 
 class SystemPromptBudget(Record, frozen=True):
-    """Caps on a system prompt, in characters (code points).
+    """Caps on a system prompt, in characters (code points), of one unprotected section and of all together.
 
-    Characters are counted, not tokens, because a prompt must come out the same for every model that reads it.
-
-    Attributes
-    ----------
-    max_per_tier_chars
-        What one unprotected section may take.
-    max_total_chars
-        What all sections may take together.
-
-    Raises
-    ------
-    ConfigError
-        If a cap is not a positive whole number.
+    Characters are counted, not tokens, because a prompt must come out the same for every model that reads it. Raises
+    `ConfigError` if a cap is not a positive whole number.
     """
 
     max_per_tier_chars: int = PROMPT_TIER_CHARS
@@ -71,25 +60,11 @@ class SystemPromptBudget(Record, frozen=True):
 
     @classmethod
     def for_context_window(cls, context_tokens: int, max_output: int) -> SystemPromptBudget:
-        """Return the budget for a model.
+        """Return the budget for a model's window, of which `max_output` is kept for the answer, in tokens.
 
-        Parameters
-        ----------
-        context_tokens
-            The model's window, in tokens.
-        max_output
-            What of it is kept for the answer, in tokens.
-
-        Returns
-        -------
-        SystemPromptBudget
-            A quarter of the effective window at 4 characters a token, from 1,000 to 150,000 in total; a quarter of
-            that a tier, from 1,000 to 20,000. A window with no room for a prompt gets the smallest budget.
-
-        Raises
-        ------
-        ConfigError
-            If an argument is not a whole number.
+        A quarter of the effective window at 4 characters a token, from 1,000 to 150,000 in total; a quarter of that
+        a tier, from 1,000 to 20,000. A window with no room for a prompt gets the smallest budget. Raises
+        `ConfigError` if an argument is not a whole number.
         """
         for name, value in (("context_tokens", context_tokens), ("max_output", max_output)):
             if not isinstance(value, int) or isinstance(value, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -117,16 +92,8 @@ _GIT_POINTS: Final = 6
 class PriorityBoost(Record, frozen=True, gc=False):
     """One reason for which a section's priority was raised.
 
-    Attributes
-    ----------
-    reason
-        ``symbol``, ``learned``, ``file``, ``continuation`` or ``glob``.
-    points
-        What the table gives for it.
-    applied
-        What of that counted, after the cap of 12 and below the protected sections.
-    evidence
-        The symbol, file or signal that was found.
+    ``symbol``, ``learned``, ``file``, ``continuation`` or ``glob``; the points that the table gives, those of them
+    that counted after the cap and below the protected sections, and the symbol, file or signal that was found.
     """
 
     reason: str
@@ -152,29 +119,9 @@ def boost_priority(
     protected: bool = False,
     matching_files: Iterable[str] | None = None,
 ) -> BoostedPriority:
-    """Return a section's priority for a request.
+    """Return a section's priority for a request: at most 12 above its base, and below 90 where that is.
 
-    Parameters
-    ----------
-    key
-        Such as ``memory:daily-journal``, ``rules`` or ``rules:tests``.
-    base_priority
-        Its priority when nothing is known of the request.
-    content
-        Its text.
-    focus
-        What the request is about.
-    protected
-        Whether the section is; then nothing is added.
-    matching_files
-        For rules: the active files that match a rule's globs, as
-        :meth:`tipstaff.context.sources.path_rules.PathRules.match` found them. None takes every active file, as rules
-        are only put into a prompt for files that match.
-
-    Returns
-    -------
-    BoostedPriority
-        `priority` is between `base_priority` and ``base_priority + 12``, and below 90 where `base_priority` is.
+    `matching_files` are, for rules, the active files that match a rule's globs; None takes every active file.
     """
     found: list[tuple[str, int, str]] = []
     if not protected and base_priority < PROTECTED_PRIORITY:

@@ -156,14 +156,8 @@ Piece = tuple[str, int, int]
 class Cut(NamedTuple):
     """A shortened text, not yet put together.
 
-    Attributes
-    ----------
-    pieces
-        What it consists of, one after another.
-    chars
-        How long it is: at most as long as allowed.
-    head_chars, tail_chars
-        How much of the original's beginning and end it shows; all of it as the beginning where nothing was cut.
+    Its pieces, its length, and how much of the original's beginning and end it shows (all of it as the beginning where
+    nothing was cut).
     """
 
     pieces: tuple[Piece, ...]

@@ -252,10 +252,7 @@ class ChatApi:
 def _chat_item(message: dict[str, Any], at: int) -> dict[str, Any]:
     """Return a message with the fields that the API takes back.
 
-    Raises
-    ------
-    MessageError
-        If it is of another API or in a form that is no longer served.
+    Raises `MessageError` if it is of another API or in a form that is no longer served.
     """
     if "role" not in message:
         advice = "convert the conversation with from_openai_responses, then to_openai_chat"
@@ -547,10 +544,7 @@ def _output_of(call: str, item: dict[str, Any]) -> dict[str, Any]:
 def wire_of(api: str) -> Wire:
     """Return the translation to and from an API.
 
-    Raises
-    ------
-    ConfigError
-        If it is not one of the three.
+    Raises `ConfigError` if it is not one of the three.
     """
     found: dict[str, type[MessagesApi | ChatApi | ResponsesApi]] = {
         "anthropic": MessagesApi,

@@ -35,19 +35,7 @@ _SPARE: Final = 0.015
 class Meter:
     """Tokens of one session.
 
-    Parameters
-    ----------
-    count
-        Counter of texts.
-
-    Attributes
-    ----------
-    count
-        The counter.
-    ratio
-        What the provider measured over what was estimated; 1 before its first report.
-    measured
-        Whether it has reported anything.
+    `ratio` is what the provider measured over what was estimated, 1 before its first report.
     """
 
     def __init__(self, count: TextCounter) -> None:
@@ -117,15 +105,7 @@ _LARGEST_PARTS: Final = 4
 
 
 class OversizedPart(Record, frozen=True):
-    """One part of a request that does not fit.
-
-    Attributes
-    ----------
-    what
-        Such as ``system prompt``, ``tools`` or ``message 12 (user: "Here is the log ...")``.
-    tokens
-        What it takes.
-    """
+    """One part of a request that does not fit, such as ``system prompt``, ``tools`` or ``message 12 (user: "...")``."""
 
     what: str
     tokens: int
@@ -134,12 +114,7 @@ class OversizedPart(Record, frozen=True):
 class WindowOverflowError(TipstaffError, ValueError):
     """A request does not fit although everything that may be left out is.
 
-    Attributes
-    ----------
-    needed_tokens, available_tokens, excess_tokens
-        What it takes, what the window has beside the answer, and the difference.
-    parts
-        The largest parts, `OversizedPart`, the largest first: what to drop or to shorten.
+    `parts` are the largest ones, the largest first: what to drop or to shorten.
     """
 
     def __init__(self, needed: int, available: int, parts: tuple[OversizedPart, ...]) -> None:
@@ -155,20 +130,7 @@ class WindowOverflowError(TipstaffError, ValueError):
 
 
 def shorten_results(view: View, meter: Meter, estimate: int, target: int, reference: Reference | None) -> None:
-    """Shorten the largest results of a view until its request takes so many tokens, as hosts do with endless output.
-
-    Parameters
-    ----------
-    view
-        The conversation; changed.
-    meter
-        Counts.
-    estimate
-        Of the whole request now.
-    target
-        In the provider's tokens.
-    reference
-        Says where the whole of a result is kept.
+    """Shorten the largest results of a view, estimated so, until its request takes `target` of the provider's tokens.
     """
     excess = estimate - meter.estimate_of(target)
     shorter, _ = shortened_results(view.messages, excess, {}, count=meter.count, reference=reference)
@@ -211,14 +173,8 @@ _SMALLER: Final = 0.85
 def window_in(words: str, likely: int, config: CompactionConfig) -> tuple[int, int]:
     """Return the window that a provider's refusal names, and what it says that the request took; 0 for the latter.
 
-    Parameters
-    ----------
-    words
-        Of the refusal.
-    likely
-        What the request took by estimate.
-    config
-        Of the session: a window that is no smaller than it assumes is not believed.
+    `likely` is what the request took by estimate. A window that is no smaller than the session assumes is not
+    believed.
     """
     if (match := _SUM.search(words)) is not None:
         taken, _, window = (int(re.sub(r"\D", "", one)) for one in match.groups())
@@ -240,20 +196,9 @@ _LEAST_WINDOW: Final = 2_000
 
 
 class WindowFitter:
-    """Keeps the requests of a session within the model's window.
+    """Keeps the requests of a session within the model's window; changes the view of its state.
 
-    Parameters
-    ----------
-    config
-        The window, and from which size on the conversation is shortened.
-    meter
-        Counts; takes what `count_request` returns.
-    state
-        Of the session; its view is changed.
-    count_request
-        Returns the tokens of a call's arguments, as the provider counts them; None for estimates alone.
-    reference
-        Says where the whole of a shortened result is kept.
+    `count_request` returns the tokens of a call's arguments as the provider counts them.
     """
 
     def __init__(
@@ -287,10 +232,7 @@ class WindowFitter:
     def cut_results(self, before: int) -> None:
         """Shorten the largest results where a shortened conversation, estimated so `before`, still does not fit.
 
-        Raises
-        ------
-        WindowOverflowError
-            If that is not enough.
+        Raises `WindowOverflowError` if that is not enough.
         """
         state, meter, available = self._state, self._meter, self.config.effective_window_tokens
         for share in _RESULT_SHARES:

@@ -22,14 +22,8 @@ _LEFT_OUT: Final = frozenset({EXTENSION, "cache_control", "citations", "status"}
 class ConversationUpdate(NamedTuple):
     """What is new.
 
-    Attributes
-    ----------
-    keep
-        How many of the messages known so far still hold.
-    messages
-        What follows them.
-    system
-        The system prompt at the start of the caller's list; None where the list has no start.
+    How many of the messages known so far still hold, what follows them, and the system prompt at the start of the
+    caller's list, None where the list has no start.
     """
 
     keep: int
@@ -38,13 +32,7 @@ class ConversationUpdate(NamedTuple):
 
 
 class Intake:
-    """Finds out what is new in each list that a caller gives.
-
-    Parameters
-    ----------
-    wire
-        Reads the caller's shape.
-    """
+    """Finds out what is new in each list that a caller gives."""
 
     def __init__(self, wire: Wire) -> None:
         self._wire = wire
@@ -76,19 +64,9 @@ class Intake:
         self._known.append(_digest(message))
 
     def take(self, given: Sequence[Any], whole: bool | None = None) -> ConversationUpdate:
-        """Return what is new in a list of messages.
+        """Return what is new in a list of messages: the whole conversation, only what is new, or None to find out.
 
-        Parameters
-        ----------
-        given
-            The caller's messages.
-        whole
-            Whether they are the whole conversation, or only what is new; None to find out.
-
-        Raises
-        ------
-        MessageError
-            If a message is of another shape than this session's API takes.
+        Raises `MessageError` if a message is of another shape than this session's API takes.
         """
         if whole is not None:
             self._whole = whole

@@ -59,16 +59,12 @@ class PlannedPrompt(Record, frozen=True, kw_only=True):
 
     Attributes
     ----------
-    prompt
-        All sections with their report; those that are the same for every request come first.
-    system
-        The sections that are the same for every request.
+    prompt, system
+        All sections with their report, those first that are the same for every request: `system` is the text of these.
     contents
         The text of each other section by its key, before anything was cut.
-    focus
-        What the request is about.
-    shown
-        The candidates' section.
+    focus, shown
+        What the request is about; the candidates' section.
     problems
         What could not be read, in one sentence each.
     """
@@ -82,22 +78,10 @@ class PlannedPrompt(Record, frozen=True, kw_only=True):
 
 
 class PromptPlanner:
-    """Plans the prompts of one session.
+    """Plans the prompts of one session, from what is read for each.
 
-    Parameters
-    ----------
-    budget
-        Of the system prompt and the context.
-    tiers, git, candidates
-        What is read for each prompt.
-    rules
-        The project's compiled rules; None where there are none to be given.
-    whole_files
-        Whether rule files are sent whole as well.
-    tool_guidance, skills, environment
-        Further sections; blank ones are left out.
-    memory, session
-        What was written through it, or by a session of this name, is left out: the conversation holds it.
+    Tiers, git, candidates, and the project's compiled rules. With `whole_files` rule files are sent whole as well. What
+    was written through `memory`, or by a session of this name, is left out: the conversation holds it.
     """
 
     def __init__(
@@ -143,23 +127,9 @@ class PromptPlanner:
     ) -> PlannedPrompt:
         """Return what a request is to hold beside its messages; nothing is recorded.
 
-        Parameters
-        ----------
-        query, focus
-            What the user asks for, and what it is about.
-        base
-            The agent's own instructions; never cut.
-        rules, withdrawn
-            Those that the request's last message brings, and ids of those that it says hold no more.
-        extra
-            Further sections that change between requests, by key.
-        with_git
-            Whether git is asked.
-
-        Raises
-        ------
-        PromptOverflowError
-            If the base and the protected tiers alone exceed the budget.
+        `rules` are those that its last message brings, `withdrawn` ids of those that hold no more, `extra` further
+        sections that change between requests. Raises `PromptOverflowError` if `base` (the agent's own instructions,
+        never cut) and the protected tiers alone exceed the budget.
         """
         troubles: list[str] = []
         shown = self._candidates_for(query, focus, troubles)
@@ -291,14 +261,9 @@ _SMALL_CHARS: Final = 2_000
 
 
 class Deliveries:
-    """Which sections and rules the model has been given in this session.
+    """Which sections, and which rules by id, the model has been given in this session.
 
-    Attributes
-    ----------
-    rules
-        The rules that messages of the conversation hold, by id.
-    waiting
-        Rules of edited files that are to be given with the next message that may hold them.
+    `waiting` are rules of edited files that are to be given with the next message that may hold them.
     """
 
     def __init__(self) -> None:
@@ -331,15 +296,8 @@ class Deliveries:
     ) -> list[SectionReport]:
         """Return the sections that are to be delivered now, and take them as delivered.
 
-        Parameters
-        ----------
-        sections
-            All that a request would hold.
-        contents
-            Their texts before anything was cut, by key. What has none here is in the system prompt.
-        turn_begins
-            Whether the user has just spoken. Between a call and its result only rules are delivered: git's state
-            changes with every edit and is not new to the one who edits.
+        A section without a text in `contents` is in the system prompt. Between a call and its result (no turn
+        begins) only rules are delivered: git's state changes with every edit and is not new to the one who edits.
         """
         found: list[SectionReport] = []
         for section in sections:

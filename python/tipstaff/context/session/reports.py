@@ -85,19 +85,7 @@ def _cached_tokens(usage: Mapping[str, Any] | None) -> int | None:
 
 
 class RequestRecorder:
-    """Records the requests and calls of a session; what cannot be written is worth less than the request.
-
-    Parameters
-    ----------
-    root, session_id, api
-        Of the session.
-    folder
-        Where requests are recorded: ``project`` is below `root`; None records nothing.
-    candidates
-        A store in which shown candidates are marked as used.
-    count
-        Counter of texts.
-    """
+    """Records the requests and calls of a session; what cannot be written is worth less than the request."""
 
     def __init__(
         self,
@@ -125,15 +113,7 @@ class RequestRecorder:
         calls: Sequence[CallReport],
         rules: Sequence[GivenRule],
     ) -> ContextSnapshot:
-        """Return what a request contains.
-
-        Parameters
-        ----------
-        planned, view, tools, rules
-            What it was made of.
-        config, calls
-            Of the session.
-        """
+        """Return what a request contains."""
         return take_snapshot(
             planned.prompt,
             session_id=self._session,
@@ -218,13 +198,7 @@ RECALL_TOOL: Final[dict[str, Any]] = {
 
 
 class RecallStore:
-    """The texts that a session took out, masked, each once.
-
-    Parameters
-    ----------
-    folder, session_id
-        Where the session is recorded.
-    """
+    """The texts that a session took out of its conversation, masked, each once; the model asks by the ids in stubs."""
 
     def __init__(self, folder: SnapshotFolder, session_id: str) -> None:
         self._folder = folder
@@ -250,10 +224,7 @@ class RecallStore:
     def text(self, recall_id: str) -> str:
         """Return what was kept under an id.
 
-        Raises
-        ------
-        SourceNotFoundError
-            If nothing is.
+        Raises `SourceNotFoundError` if nothing is.
         """
         found = _ID.search(recall_id)
         path = self._path() / f"{found.group()}.txt" if found is not None else None

@@ -29,33 +29,17 @@ _STATE_SHARE: Final = 0.2
 class SessionState:
     """The state of a session.
 
-    Parameters
-    ----------
-    wire
-        Reads the caller's shape.
-    meter
-        Counts messages.
-
     Attributes
     ----------
-    log
-        All messages, nothing left out.
-    tools
-        Definitions of the tools, in the shape of the API.
-    view
-        The conversation as it is sent.
-    deliveries
-        Which context is in it.
-    groups
-        What was sent last for each message of the view.
+    log, view, groups
+        All messages, nothing left out; the conversation as it is sent; what was sent last for each message of that.
+    tools, deliveries
+        Definitions of the tools, in the shape of the API; which context is in the conversation.
     system, callers_system
-        The system prompt; None while it is to be read. What of it the caller's messages began with.
-    broken_by
-        Why the next request will begin otherwise than the last.
-    saved
-        Tokens that were taken out since the last request.
-    compacted
-        Whether the conversation begins with a summary of what was before.
+        The system prompt, None while it is to be read; what of it the caller's messages began with.
+    broken_by, saved, compacted
+        Why the next request will begin otherwise than the last; tokens that were taken out since that; whether the
+        conversation begins with a summary of what was before.
     stuck_at
         The size from which shortening the conversation did not help; 0 while it does.
     """

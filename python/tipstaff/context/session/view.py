@@ -19,17 +19,9 @@ NO_RESULT: Final = "[no result: the call was interrupted]"
 
 
 class View:
-    """Messages to send. Their order, roles and pairs of calls and results are always right.
+    """Messages to send; their order, roles and pairs of calls and results are always right.
 
-    Parameters
-    ----------
-    cost
-        Returns the tokens of a message.
-
-    Attributes
-    ----------
-    messages, costs, origins
-        The messages, what each costs, and the number of the first of the session's messages that is in it.
+    With each message goes what it costs, and the number of the first of the session's messages that is in it.
     """
 
     def __init__(self, cost: Callable[[Message], int]) -> None:

@@ -24,10 +24,7 @@ def plain(value: object) -> Any:
 
     Fields of an SDK's object that are None were not in the answer and are left out; what a dictionary holds stays.
 
-    Raises
-    ------
-    MessageError
-        If something in it is neither JSON nor an object with fields.
+    Raises `MessageError` if something in it is neither JSON nor an object with fields.
     """
     if isinstance(value, str):
         return sound_text(value)
@@ -72,13 +69,7 @@ Api: TypeAlias = Literal["anthropic", "openai-chat", "openai-responses"]
 
 
 class Wire(Protocol):
-    """One API.
-
-    Attributes
-    ----------
-    vocabulary
-        Of the token estimator.
-    """
+    """One API; `vocabulary` is that of the token estimator."""
 
     vocabulary: str
 
@@ -89,10 +80,7 @@ class Wire(Protocol):
     def answer(self, response: object) -> dict[str, Any] | None:
         """Return the assistant's message of an answer, None where it said and called nothing.
 
-        Raises
-        ------
-        MessageError
-            If this is not an answer of the API.
+        Raises `MessageError` if this is not an answer of the API.
         """
         ...
 
@@ -134,10 +122,7 @@ def delivery_of(block: Block) -> bool:
 def plain_items(items: Sequence[Any]) -> list[dict[str, Any]]:
     """Return the caller's messages as dictionaries.
 
-    Raises
-    ------
-    MessageError
-        If one of them is neither a dictionary nor an SDK's object.
+    Raises `MessageError` if one of them is neither a dictionary nor an SDK's object.
     """
     found: list[dict[str, Any]] = []
     for at, item in enumerate(items):
@@ -179,10 +164,7 @@ def _lone(part: list[Block]) -> bool:
 def definition_of(tool: object) -> dict[str, Any]:
     """Return a tool's definition as plain data, without marks for a cache.
 
-    Raises
-    ------
-    MessageError
-        If it is no dictionary.
+    Raises `MessageError` if it is no dictionary.
     """
     found = plain(tool)
     if not isinstance(found, dict):

@@ -334,14 +334,9 @@ def withdraws(said: str) -> bool:
 
 
 def extract_facts(messages: Sequence[Message], before: Facts | None = None) -> Facts:
-    """Return what a conversation did. A file whose change failed was not changed; its error is reported.
+    """Return what a conversation did, continuing what is known of the messages before it.
 
-    Parameters
-    ----------
-    messages
-        In the Messages API's shape.
-    before
-        What is known of the messages before these: the result continues it.
+    A file whose change failed was not changed; its error is reported.
     """
     return _Extraction(before or Facts()).run(messages)
 

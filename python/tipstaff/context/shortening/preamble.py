@@ -105,18 +105,10 @@ _LEFT_OUT: Final = re.compile(r"\A\[\d+ earlier messages of the user's left out\
 
 @dataclass(frozen=True, slots=True)
 class Preamble:
-    """What an earlier compaction left at the start of a conversation.
+    """What an earlier compaction left in the first `size` messages of a conversation.
 
-    Attributes
-    ----------
-    size
-        How many messages it takes.
-    pinned, user_texts
-        Pinned texts, and what the user said.
-    host_texts
-        Plans, skills and reports of other agents that a host brought: kind and text.
-    summaries, facts
-        Of what was before, with what was so then.
+    Pinned texts, what the user said, the plans, skills and reports that a host brought (kind and text), summaries and
+    facts of what was before.
     """
 
     size: int = 0
@@ -194,13 +186,10 @@ def host_texts_within(texts: Sequence[tuple[str, str]], tokens: int, count: Text
 
 
 def user_texts_within(user_texts: Sequence[str], tokens: int, count: TextCounter) -> tuple[tuple[str, ...], bool]:
-    """Return as much of what the user said as so many tokens allow.
+    """Return as much of what the user said as so many tokens allow, and whether that is all.
 
-    Returns
-    -------
-    user_texts, whole
-        All of it word for word where that fits. Else long ones are cut in their middle, ever shorter, the first and the
-        last less than others; then the oldest go, but for the first.
+    All of it word for word where that fits. Else long ones are cut in their middle, ever shorter, the first and the
+    last less than others; then the oldest go, but for the first.
     """
 
     def cost(text: str) -> int:

@@ -115,24 +115,11 @@ def shortened_result(block: Block, share: float, reference: Reference | None = N
 
 
 def stub_text(text: str, where: str = "", *, errors: bool = False, others: str = "") -> str:
-    """Return the first and last characters of a text and a line that says what is gone.
+    """Return the first and last characters of a text and a line that says what is gone, and where the whole is.
 
-    Parameters
-    ----------
-    text
-        The whole.
-    where
-        Where the whole is kept.
-    errors
-        Whether it reports an error, whose last lines matter most.
-    others
-        What else is gone, such as ``1 image``.
-
-    Returns
-    -------
-    str
-        At most 200 characters of the text, in UTF-16 code units as well, and the line. Cuts are made between graphemes,
-        at the end of a line or a word where one is near.
+    At most 200 characters of the text, in UTF-16 code units as well, cut between graphemes, at the end of a line or
+    a word where one is near. Of an error the last lines matter most; `others` is what else is gone, such as ``1
+    image``.
     """
     if len(text) <= STUB_CHARS and utf16_units(text) <= STUB_CHARS:
         head, tail = text, ""
@@ -259,16 +246,8 @@ cache. It must stay below what is between trigger and target, or a result pruned
 class PrunedPart(Record, frozen=True, gc=False):
     """One block that is not sent as it is in the conversation.
 
-    Attributes
-    ----------
-    message, block
-        Where it is in the conversation.
-    kind
-        ``tool_result``, ``thinking``, ``tool_use`` or ``text``.
-    saved_tokens
-        What leaving it out saves.
-    reference
-        Where the whole of it is, as the caller said.
+    Where it is, ``tool_result``, ``thinking``, ``tool_use`` or ``text``, what leaving it out saves, and where the whole
+    of it is kept.
     """
 
     message: int
@@ -299,15 +278,7 @@ class _Queue:
 
 
 class Pruner:
-    """Decides what of a conversation is pruned. One serves for one conversation, once.
-
-    Attributes
-    ----------
-    parts
-        What was pruned.
-    saved
-        Tokens that it saves.
-    """
+    """Decides what of a conversation is pruned, once; `saved` is in tokens."""
 
     def __init__(
         self,
@@ -336,12 +307,7 @@ class Pruner:
     def walk(self, fixed_tokens: int, *, finish: bool = False) -> None:
         """Go through the conversation and prune wherever it would have been over the trigger.
 
-        Parameters
-        ----------
-        fixed_tokens
-            What is sent beside the messages.
-        finish
-            Whether to continue at the end until the target is reached, trigger or not.
+        `fixed_tokens` are sent beside the messages. With `finish`, continue at the end until the target is reached.
         """
         trigger, target = self._config.trigger_tokens, self._config.prune_target_tokens
         step = min(int(self._config.effective_window_tokens * _STEP_SHARE), (trigger - target) // 2)
@@ -523,20 +489,10 @@ def _weigh(kind: str, block: Block, where: str, count: TextCounter) -> tuple[Blo
 
 
 class PruneResult(Record, frozen=True):
-    """What to send instead, and what it costs with system prompt and tools.
+    """What to send instead, as many messages as were given, and its tokens with system prompt and tools.
 
-    Attributes
-    ----------
-    messages
-        As many as were given; those in which nothing was pruned are the very same objects.
-    original_tokens, pruned_tokens
-        Before and after; equal where nothing was pruned.
-    applied
-        Whether anything was pruned.
-    parts
-        What was, in the order of the conversation.
-    fits
-        Whether the result is at or below the trigger.
+    Messages in which nothing was pruned are the very same objects. `fits` is whether the result is at or below the
+    trigger.
     """
 
     messages: tuple[Any, ...]

@@ -35,10 +35,7 @@ class SummarizerError(TipstaffError, RuntimeError):
 def api_key(given: str | None, variable: str) -> str:
     """Return the key.
 
-    Raises
-    ------
-    SummarizerError
-        If none was given and the environment has none.
+    Raises `SummarizerError` if none was given and the environment has none.
     """
     key = os.environ.get(variable, "") if given is None else given
     if given is None and not key:
@@ -53,10 +50,7 @@ def api_key(given: str | None, variable: str) -> str:
 def checked_base_url(url: str) -> str:
     """Return an address without the slash at its end.
 
-    Raises
-    ------
-    ConfigError
-        If it is no http or https address.
+    Raises `ConfigError` if it is no http or https address.
     """
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
@@ -66,23 +60,10 @@ def checked_base_url(url: str) -> str:
 
 
 def post_json(url: str, headers: Mapping[str, str], body: Mapping[str, Any], timeout_s: float) -> Mapping[str, Any]:
-    """Post a JSON object and return the object that comes back.
+    """Post a JSON object and return the object that comes back, within so many seconds, however slowly it drips.
 
-    Parameters
-    ----------
-    url
-        Where to; a redirect is an error, for the key must not follow it.
-    headers
-        Beside those of JSON.
-    body
-        What is asked.
-    timeout_s
-        Seconds for all of it, however slowly the answer drips.
-
-    Raises
-    ------
-    SummarizerError
-        If the server was not reached, did not answer in time, answered with an error, or with no JSON object.
+    A redirect is an error, for the key must not follow it. Raises `SummarizerError` if the server was not reached,
+    did not answer in time, answered with an error, or with no JSON object.
     """
     deadline = time.monotonic() + timeout_s
     try:
@@ -201,16 +182,9 @@ _USER_CHARS: Final = 80
 
 
 class SummaryRequest(Record, frozen=True):
-    """What is to be summarised.
+    """What is to be summarised: the parts of the conversation that will be gone, and what the summary may take.
 
-    Attributes
-    ----------
-    entries
-        The parts of the conversation that will be gone, in order.
-    max_tokens
-        What the summary may take.
-    user_is_kept
-        Whether all that the user said is kept beside the summary, word for word.
+    `user_is_kept` is whether all that the user said is kept beside the summary, word for word.
     """
 
     entries: tuple[Entry, ...]
@@ -226,23 +200,14 @@ class SummaryRequest(Record, frozen=True):
 
 
 class Summarizer(Protocol):
-    """Whoever writes summaries.
-
-    Attributes
-    ----------
-    max_input_chars
-        What it can be given to read.
-    """
+    """Whoever writes summaries; `max_input_chars` is what it can be given to read."""
 
     max_input_chars: int
 
     def summarize(self, request: SummaryRequest) -> str:
         """Return a summary; what is between ``<summary>`` and ``</summary>`` is taken if they are there.
 
-        Raises
-        ------
-        SummarizerError
-            If there is none to be had.
+        Raises `SummarizerError` if there is none to be had.
         """
         ...
 
@@ -326,23 +291,8 @@ class _ApiSummarizer:
 class AnthropicSummarizer(_ApiSummarizer):
     """Asks a model over the Anthropic Messages API.
 
-    Parameters
-    ----------
-    model
-        Its name.
-    key
-        The key; read from ``ANTHROPIC_API_KEY`` when asked, if left out.
-    base_url
-        Where the API is.
-    timeout_s
-        Seconds for the whole call.
-    max_input_chars
-        What the model can be given.
-
-    Raises
-    ------
-    ConfigError
-        If an argument is not usable.
+    The key is read from ``ANTHROPIC_API_KEY`` when asked, if left out; `timeout_s` are seconds for the whole call,
+    and `max_input_chars` what the model can be given. Raises `ConfigError` if an argument is not usable.
     """
 
     _KEY_VARIABLE = "ANTHROPIC_API_KEY"
@@ -375,23 +325,9 @@ class AnthropicSummarizer(_ApiSummarizer):
 class OpenAISummarizer(_ApiSummarizer):
     """Asks a model over an API of the shape of OpenAI's chat completions, hosted or local.
 
-    Parameters
-    ----------
-    model
-        Its name.
-    key
-        The key; read from ``OPENAI_API_KEY`` when asked, if left out. A server that wants none takes an empty text.
-    base_url
-        Where the API is, with its version.
-    timeout_s, max_input_chars
-        As above.
-    tokens_field
-        How the server calls the limit of the answer: ``max_tokens`` on older ones.
-
-    Raises
-    ------
-    ConfigError
-        If an argument is not usable.
+    The key is read from ``OPENAI_API_KEY`` when asked, if left out; a server that wants none takes an empty text.
+    `base_url` ends with the API's version; `tokens_field` is how the server calls the limit of the answer,
+    ``max_tokens`` on older ones.
     """
 
     _KEY_VARIABLE = "OPENAI_API_KEY"
@@ -423,15 +359,7 @@ class OpenAISummarizer(_ApiSummarizer):
 
 
 class CommandSummarizer:
-    """Asks a command that reads the question from standard input: ``claude -p`` as a rule.
-
-    Parameters
-    ----------
-    command
-        Program and arguments.
-    timeout_s, max_input_chars
-        As above.
-    """
+    """Asks a command that reads the question from standard input: ``claude -p`` as a rule."""
 
     def __init__(
         self,

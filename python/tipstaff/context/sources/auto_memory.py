@@ -55,16 +55,9 @@ _NO_CAUSE: Final = re.compile(r"exit(?:ed)? (?:with )?(?:code|status)|no reason 
 
 
 class MemoryEntry(NamedTuple):
-    """An entry of a memory.
+    """An entry of a memory, numbered from 1 on in the order of the file.
 
-    Attributes
-    ----------
-    number
-        From 1 on, in the order of the file.
-    kind, text
-        What it is about, and what it says.
-    session, date
-        Which session wrote it, and when; empty where a person did.
+    Session and date are empty where a person wrote it.
     """
 
     number: int
@@ -75,22 +68,11 @@ class MemoryEntry(NamedTuple):
 
 
 class AutoMemory:
-    """The file of what sessions learned.
+    """The file of what sessions learned; its folder is made when something is first written.
 
-    Parameters
-    ----------
-    path
-        The file; its folder is made when something is first written.
-
-    Attributes
-    ----------
-    written
-        The lines that were added through this object: who wrote them need not be shown them.
-
-    Notes
-    -----
     Entries are written under a lock, to a temporary file that takes the place of the old one. Lines that are not its
-    own (a person's notes) stay. Each entry occurs once.
+    own (a person's notes) stay. Each entry occurs once. `written` are the lines that were added through this object:
+    who wrote them need not be shown them.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -103,23 +85,10 @@ class AutoMemory:
         return cls(Path(root) / AUTO_MEMORY)
 
     def remember(self, entries: Mapping[str, Iterable[str]], session: str = "", *, today: dt.date | None = None) -> int:
-        """Add what is not there yet, and return how many entries that was.
+        """Add what is not there yet, by kind, and return how many entries that was.
 
-        Parameters
-        ----------
-        entries
-            By kind: ``constraints``, ``decisions``, ``failures``, ``files``.
-        session
-            Its name, which is written beside them with the date.
-        today
-            The date; the local one by default.
-
-        Raises
-        ------
-        ConfigError
-            If a kind is not known.
-        StoreWriteError
-            If the file cannot be read or written.
+        Session and date are written beside them. Raises `ConfigError` if a kind is not known, and `StoreWriteError` if
+        the file cannot be read or written.
         """
         unknown = sorted(set(entries) - set(_HEADINGS))
         if unknown:
@@ -149,10 +118,7 @@ class AutoMemory:
     def entries(self) -> tuple[MemoryEntry, ...]:
         """Return what is remembered, in the order of the file.
 
-        Raises
-        ------
-        StoreWriteError
-            If the file cannot be read.
+        Raises `StoreWriteError` if the file cannot be read.
         """
         _, found = self._read()
         listed = [(kind, match) for kind, lines in found.items() for line in lines if (match := _ENTRY.match(line))]
@@ -164,12 +130,8 @@ class AutoMemory:
     def change(self, number: int, text: str | None) -> MemoryEntry:
         """Give an entry another text, or drop it where `text` is None; return what it was.
 
-        Raises
-        ------
-        ConfigError
-            If there is no such entry, or the new text is blank.
-        StoreWriteError
-            If the file cannot be read or written.
+        Raises `ConfigError` if there is no such entry, or the new text is blank. Raises `StoreWriteError` if the file
+        cannot be read or written.
         """
         with self._alone():
             head, found = self._read()
@@ -254,15 +216,7 @@ class AutoMemory:
 def flush(facts: Facts, memory: AutoMemory, candidates: CandidateStore | None, session: str) -> tuple[str, ...]:
     """Write what a session learned to memory; return what could not be written, in one sentence each.
 
-    Parameters
-    ----------
-    facts
-        Of the session.
-    memory, candidates
-        Where it goes. Errors and failed commands are thin evidence: with a store of candidates, they are observed
-        there.
-    session
-        Its name.
+    Errors and failed commands are thin evidence: with a store of candidates, they are observed there.
     """
     entries = worth_remembering(facts)
     problems: list[str] = []

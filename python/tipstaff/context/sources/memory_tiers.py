@@ -49,12 +49,9 @@ class Watched(NamedTuple, Generic[Value]):
 
 
 class WatchedFiles(Generic[Value]):
-    """A cache of what was made from files, by time of modification, time of change, size and inode.
+    """A cache of what was made from files, by times of modification and change, size and inode.
 
-    Parameters
-    ----------
-    max_bytes
-        A larger file is an error.
+    A file over `max_bytes` is an error.
     """
 
     def __init__(self, max_bytes: int) -> None:
@@ -209,16 +206,8 @@ TIERS: Final = (
 class MemoryTier(Record, frozen=True, kw_only=True):
     """One tier as it is now.
 
-    Attributes
-    ----------
-    tier, priority, protected
-        From its source.
-    content
-        What enters the prompt: heading, introduction and text; it begins with a blank line.
-    text
-        The text alone.
-    files
-        Where it was read from.
+    `content` is what enters the prompt (heading, introduction, text) and begins with a blank line; `files` are where
+    its text was read from.
     """
 
     tier: str
@@ -293,19 +282,11 @@ class MemoryTiers:
     def load(
         self, *, today: dt.date | None = None, without: Callable[[Path], bool] | None = None
     ) -> tuple[MemoryTier, ...]:
-        """Return the tiers that hold text, in order.
+        """Return the tiers that hold text, in order, with the journal of a day.
 
-        Parameters
-        ----------
-        today
-            The journal's day; the default is the local date.
-        without
-            Says of a file that it is to be passed over, such as one whose rules were compiled.
-
-        Notes
-        -----
-        Files that are not there or blank are passed over; those that cannot be read are passed over and reported in
-        :attr:`problems`. As long as nothing changes the same records are returned, with the same strings.
+        Files are passed over of which `without` says so. Files that are not there or blank are passed over; those that
+        cannot be read are reported in :attr:`problems`. As long as nothing changes the same records are returned, with
+        the same strings.
         """
         day = dt.date.today() if today is None else today
         problems: list[TierProblem] = []

@@ -30,18 +30,8 @@ _RISKS: Final = {"critical": 0, "high": 1, "medium": 2, "low": 3}
 class GivenRule(Record, frozen=True, kw_only=True):
     """A rule that a request contains.
 
-    Attributes
-    ----------
-    id, line
-        Its id, and the line in which the model reads it.
-    path, line_number
-        Where it is written.
-    risk_class
-        ``critical``, ``high``, ``medium`` or ``low``.
-    place
-        ``system`` or ``message``.
-    reason
-        Why it was given.
+    The line in which the model reads it, where it is written, whether it is in the ``system`` prompt or a ``message``,
+    and why it was given.
     """
 
     id: str
@@ -68,19 +58,7 @@ class _Compiled(NamedTuple):
 class ProjectRules:
     """The compiled rules of a project, compiled again when a rule file changes.
 
-    Parameters
-    ----------
-    root
-        The project's folder, or one below it.
-    count
-        Counter of texts.
-    most_tokens
-        What rules may take of a request.
-
-    Attributes
-    ----------
-    problems
-        What could not be read, in one sentence each.
+    They may take `most_tokens` of a request.
     """
 
     def __init__(self, root: str | os.PathLike[str], count: TextCounter, most_tokens: int = RULES_TOKENS) -> None:
@@ -92,17 +70,10 @@ class ProjectRules:
         self.problems: tuple[str, ...] = ()
 
     def refresh(self, *, everywhere: bool) -> tuple[GivenRule, ...]:
-        """Read the rules again where their files changed.
+        """Read the rules again where their files changed; return new and changed ones, the most important first.
 
-        Parameters
-        ----------
-        everywhere
-            Whether to look for new rule files in the whole tree; else only at those that are known.
-
-        Returns
-        -------
-        tuple
-            Rules that are new or were changed since the last call, the most important first; none at the first.
+        None are returned at the first call. New rule files are looked for `everywhere`, or only at those that are
+        known.
         """
         before = self._compiled
         if before is not None and not everywhere and _stamps(before.stamps) == before.stamps:
@@ -158,16 +129,9 @@ class ProjectRules:
         return self._system
 
     def for_task(self, task: str, standing: Collection[str], room: int) -> tuple[GivenRule, ...]:
-        """Return the rules for a task that do not stand in the conversation yet.
+        """Return the rules for a task, in the user's words, that do not stand in the conversation yet.
 
-        Parameters
-        ----------
-        task
-            In the user's words.
-        standing
-            Ids of the rules that the conversation holds.
-        room
-            What they may take together, in tokens.
+        `room` is in tokens.
         """
         compiled = self._compiled
         if compiled is None or not task.strip():

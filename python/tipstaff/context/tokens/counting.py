@@ -174,10 +174,7 @@ def estimate_tokens(text: str | None) -> int:
 def estimate_message(message: Message, *, count: TextCounter = estimate_tokens) -> int:
     """Return the tokens of a message: 4, and those of its blocks.
 
-    Raises
-    ------
-    MessageError
-        If it is not of the Messages API's shape.
+    Raises `MessageError` if it is not of the Messages API's shape.
     """
     content: object = message.get("content") if type(message) is dict else check_message(message).get("content")
     if "tool_calls" in message or message.get("role") not in _ROLES:
@@ -239,14 +236,10 @@ def estimate_system_prompt(system_prompt: SystemPrompt, *, count: TextCounter = 
 def usage_tokens(usage: object, *, with_output: bool = False) -> int:
     """Return what a provider reports that a request took of the window, whatever it read from its cache.
 
-    Parameters
-    ----------
-    usage
-        As the Messages API (``input_tokens`` and, beside them, ``cache_creation_input_tokens`` and
-        ``cache_read_input_tokens``), Responses (``input_tokens``, cached ones among them) or Chat Completions
-        (``prompt_tokens``, cached ones among them) report it: a mapping or the SDK's object.
-    with_output
-        Whether the answer counts too.
+    As the Messages API (``input_tokens`` and, beside them, ``cache_creation_input_tokens`` and
+    ``cache_read_input_tokens``), Responses (``input_tokens``, cached ones among them) or Chat Completions
+    (``prompt_tokens``, cached ones among them) report it: a mapping or the SDK's object. With `with_output` the
+    answer counts too.
     """
 
     def figure(name: str) -> int:

@@ -149,10 +149,7 @@ class TokenEstimator:
     def calibrated(self, estimated: int, measured: int) -> TokenEstimator:
         """Return an estimator scaled by what a provider measured where this one estimated.
 
-        Raises
-        ------
-        ConfigError
-            If one of the figures is not positive.
+        Raises `ConfigError` if one of the figures is not positive.
         """
         if estimated <= 0 or measured <= 0:
             msg = f"expected two positive numbers of tokens, got {estimated} and {measured}"

@@ -38,14 +38,8 @@ _FEW: Final = 32
 class BudgetCheck(Record, frozen=True, kw_only=True, gc=False):
     """Whether a request fits, and what its parts cost, in tokens.
 
-    Attributes
-    ----------
-    available_tokens
-        The window less what is kept for the answer, never below 0.
-    over_budget, excess_tokens
-        Whether, and by how much, `total_estimated` is above it.
-    measured
-        Whether `total_estimated` rests on what the provider reported.
+    `available_tokens` is the window less what is kept for the answer, never below 0; `measured` is whether
+    `total_estimated` rests on what the provider reported.
     """
 
     system_prompt_tokens: int
@@ -132,18 +126,10 @@ def check_budget(
 
 
 class ConversationMeter:
-    """The cost of one conversation, kept up to date: only messages that changed, and those after them, are counted.
+    """The cost of one conversation (or other items, by `cost`), kept up to date.
 
-    Parameters
-    ----------
-    count
-        Counter of texts.
-    cost
-        What one item costs; messages by default.
-
-    Notes
-    -----
-    Belongs to one thread at a time, and keeps the messages that it saw last alive.
+    Only what changed, and what follows, is counted. Belongs to one thread at a time, and keeps the messages that it saw
+    last alive.
     """
 
     def __init__(
@@ -162,10 +148,7 @@ class ConversationMeter:
     def total(self, messages: Sequence[Mapping[str, Any]]) -> int:
         """Return the tokens of the messages, a list or a tuple.
 
-        Raises
-        ------
-        MessageError
-            If one of them is not of the Messages API's shape; what was known before it stays known.
+        Raises `MessageError` if one of them is not of the Messages API's shape; what was known before it stays known.
         """
         self._first = messages[0] if messages else None
         same = self._guard.unchanged(messages)
