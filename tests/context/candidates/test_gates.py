@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tipstaff.context.candidates.gates import decayed, look_back, periods, promotion_obstacles, regression
-from tipstaff.context.candidates.records import DAY_US, CandidateConfig, Evidence
+from tipstaff.context.candidates.gates import look_back, promotion_obstacles, regression
+from tipstaff.context.candidates.records import DAY_US, CandidateConfig, Evidence, decayed, periods
 from tipstaff.errors import ConfigError
 
 CONFIG = CandidateConfig()

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from tipstaff.context import AutoMemory, ContextSession
+from tipstaff.context.inspecting import course as course_file
 from tipstaff.context.inspecting.snapshot import SnapshotFolder
-from tipstaff.context.session import course_file
 from tipstaff.context.sources.auto_memory import MAX_ENTRIES
 
 ROOT = Path(__file__).resolve().parents[3]

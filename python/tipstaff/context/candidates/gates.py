@@ -6,62 +6,21 @@ All of it are functions of candidates' histories, a time and the thresholds; not
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
-from tipstaff.context.candidates.records import CandidateConfig, CandidateState, CandidateTransition, Evidence, time_of
+from tipstaff.context.candidates.records import (
+    CandidateConfig,
+    CandidateState,
+    CandidateTransition,
+    Periods,
+    Row,
+    decayed,
+    time_of,
+)
 from tipstaff.context.candidates.texts import spaced_words
 from tipstaff.kernels import WordSets
 
 ANTI_PATTERN: Final = "ANTI_PATTERN"
-
-
-class History(Protocol):
-    """What the gates look at."""
-
-    id: str
-    tool_tag: str
-    content: str
-    state: CandidateState
-    evidence_count: int
-    kind: str
-    category: str
-    score: float
-    last_us: int
-    cooldown_us: int | None
-    trial_us: int
-    events: list[Evidence]
-
-
-class Periods(NamedTuple):
-    """The periods of a configuration in microseconds, computed once."""
-
-    window: int
-    severe: int
-    cooldown: int
-    grace: int
-    half_life: float
-    retention: int
-    merge: int
-    anti_pattern: int
-
-
-def periods(config: CandidateConfig) -> Periods:
-    """Return a configuration's periods in microseconds."""
-    names = ("window_days", "severe_lookback_days", "cooldown_days", "grace_days", "half_life_days")
-    window, severe, cooldown, grace, half_life = (config.us(name) for name in names)
-    rest = (config.us(name) for name in ("retention_days", "merge_window_days", "anti_pattern_days"))
-    return Periods(window, severe, cooldown, grace, float(half_life), *rest)
-
-
-def decayed(score: float, last_us: int, now_us: int, spans: Periods) -> float:
-    """Return what is left of a score, so long after the last evidence.
-
-    In closed form, so that it is the same however often and by whomever it was asked for in between::
-
-        score * 2 ** (-max(0, age - grace) / half_life)
-    """
-    over = now_us - last_us - spans.grace
-    return score if over <= 0 else score * 2.0 ** (-over / spans.half_life)
 
 
 class Window(NamedTuple):
@@ -81,17 +40,17 @@ class Window(NamedTuple):
         return self.failures / self.attempts if self.attempts else 0.0
 
 
-def look_back(history: History, now_us: int, config: CandidateConfig, spans: Periods) -> Window:
+def look_back(row: Row, now_us: int, config: CandidateConfig, spans: Periods) -> Window:
     """Count what happened within the window, in one pass over the events.
 
     Events before the present trial (before the last demotion) do not count; a correction counts only where the use did
     not succeed; `independent` counts sources once over the whole trial, and events without a source each.
     """
-    begin, severe_begin, trial = now_us - spans.window, now_us - spans.severe, history.trial_us
+    begin, severe_begin, trial = now_us - spans.window, now_us - spans.severe_lookback, row.trial_us
     attempts = failures = conflicts = in_a_row = unsourced = 0
     severe = forbidden = False
     sources: set[str] = set()
-    for event in history.events:
+    for event in row.events:
         at = event.at_us
         if at < trial:
             continue
@@ -115,19 +74,17 @@ def look_back(history: History, now_us: int, config: CandidateConfig, spans: Per
     return Window(attempts, failures, conflicts, severe, forbidden, in_a_row, len(sources) + unsourced)
 
 
-def promotion_obstacles(
-    history: History, seen: Window, now_us: int, config: CandidateConfig, spans: Periods
-) -> Iterator[str]:
+def promotion_obstacles(row: Row, seen: Window, now_us: int, config: CandidateConfig, spans: Periods) -> Iterator[str]:
     """Yield every reason why a candidate may not be promoted now; nothing where it may be."""
-    if history.kind in config.unpromotable_kinds:
-        yield f"{history.kind} is never promoted"
-    if config.categories and history.category not in config.categories:
-        yield f"category {history.category} is not among {', '.join(config.categories)}"
-    if history.cooldown_us is not None and history.cooldown_us > now_us:
+    if row.kind in config.unpromotable_kinds:
+        yield f"{row.kind} is never promoted"
+    if config.categories and row.category not in config.categories:
+        yield f"category {row.category} is not among {', '.join(config.categories)}"
+    if row.cooldown_us is not None and row.cooldown_us > now_us:
         yield "its cooldown is not over"
     if seen.independent < config.min_evidence:
         yield f"{seen.independent} of {config.min_evidence} independent pieces of evidence"
-    score = decayed(history.score, history.last_us, now_us, spans)
+    score = decayed(row.score, row.last_us, now_us, spans)
     if score < config.min_score:
         yield f"score {score:.3f} is below {config.min_score:g}"
     if seen.attempts < config.min_attempts:
@@ -155,14 +112,14 @@ def regression(seen: Window, config: CandidateConfig) -> str:
     return ""
 
 
-def unfit(history: History, now_us: int, config: CandidateConfig, spans: Periods) -> str:
+def unfit(row: Row, now_us: int, config: CandidateConfig, spans: Periods) -> str:
     """Return why a promoted candidate is not to be shown at this moment, empty where it is."""
-    if now_us - history.last_us > spans.retention:
+    if now_us - row.last_us > spans.retention:
         return f"no evidence for more than {config.retention_days:g} days"
-    score = decayed(history.score, history.last_us, now_us, spans)
+    score = decayed(row.score, row.last_us, now_us, spans)
     if score < config.keep_score:
         return f"score {score:.3f} is below {config.keep_score:g}"
-    return regression(look_back(history, now_us, config, spans), config)
+    return regression(look_back(row, now_us, config, spans), config)
 
 
 NOTHING: Final = Window(0, 0, 0, severe=False, forbidden=False, failures_in_a_row=0, independent=0)
@@ -178,14 +135,15 @@ class Evaluation:
         self._now_us = now_us
         self._warnings: dict[str, WordSets] = {}
 
-    def run(self, rows: Iterable[History]) -> None:
+    def run(self, rows: Iterable[Row]) -> None:
         """Judge every candidate."""
         rows = list(rows)
         oldest = self._now_us - self._spans.retention
         self._read_warnings(row for row in rows if row.kind == ANTI_PATTERN and row.last_us >= oldest)
         for row in rows:
             if row.last_us < oldest:
-                self._remove(row)
+                reason = f"no evidence for more than {self._config.retention_days:g} days"
+                self.move(row, None, "RETENTION", reason)
             elif row.state is CandidateState.SHADOW:
                 # Most of them: what has too little evidence in its whole life needs no look at its events.
                 if row.evidence_count >= self._config.min_evidence and row.score >= self._config.min_score:
@@ -199,8 +157,8 @@ class Evaluation:
 
     def move(
         self,
-        row: History,
-        to: CandidateState,
+        row: Row,
+        to: CandidateState | None,
         code: str,
         reason: str,
         *,
@@ -208,7 +166,7 @@ class Evaluation:
         by: str = "auto",
         since: CandidateState | None = None,
     ) -> None:
-        """Let a candidate take another state; `since` is the state it has by then, if that is not its present one."""
+        """Let a candidate take another state, or none; `since` is that which it has by then, if not its present one."""
         cooldown_us = self._now_us + self._spans.cooldown if to is CandidateState.DEMOTED else None
         self.transitions.append(
             CandidateTransition(
@@ -226,7 +184,7 @@ class Evaluation:
             )
         )
 
-    def _try(self, row: History, since: CandidateState) -> None:
+    def _try(self, row: Row, since: CandidateState) -> None:
         seen = look_back(row, self._now_us, self._config, self._spans)
         if next(promotion_obstacles(row, seen, self._now_us, self._config, self._spans), ""):
             return
@@ -234,7 +192,7 @@ class Evaluation:
             return
         self.move(row, CandidateState.PROMOTED, "PROMOTION_GATE_PASS", "passed every gate", seen=seen, since=since)
 
-    def _hold(self, row: History) -> None:
+    def _hold(self, row: Row) -> None:
         seen = look_back(row, self._now_us, self._config, self._spans)
         worse = regression(seen, self._config)
         if worse:
@@ -250,21 +208,7 @@ class Evaluation:
         else:
             self.move(row, CandidateState.DEMOTED, "SCORE_BELOW_MINIMUM", reason, seen=seen)
 
-    def _remove(self, row: History) -> None:
-        reason = f"no evidence for more than {self._config.retention_days:g} days"
-        self.transitions.append(
-            CandidateTransition(
-                candidate_id=row.id,
-                from_state=row.state,
-                to_state=None,
-                at=time_of(self._now_us),
-                reason=reason,
-                reason_code="RETENTION",
-                triggered_by="auto",
-            )
-        )
-
-    def _read_warnings(self, rows: Iterable[History]) -> None:
+    def _read_warnings(self, rows: Iterable[Row]) -> None:
         """Index the anti-patterns that are proven: enough evidence, a score, and seen lately."""
         begin = self._now_us - self._spans.anti_pattern
         for row in rows:
@@ -280,6 +224,6 @@ class Evaluation:
                     index = self._warnings[row.tool_tag] = WordSets(self._config.anti_pattern_similarity)
                 index.add(spaced_words(row.content))
 
-    def _is_warned_of(self, row: History) -> bool:
+    def _is_warned_of(self, row: Row) -> bool:
         index = self._warnings.get(row.tool_tag)
         return index is not None and index.find(spaced_words(row.content))[0] >= 0

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import heapq
 import math
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
 
-from tipstaff.context.candidates.records import Candidate
-from tipstaff.context.candidates.store import CandidateStore, Row
+from tipstaff.context.candidates.records import Candidate, Row
+from tipstaff.context.candidates.store import CandidateStore
 from tipstaff.context.candidates.texts import refusal, words
 from tipstaff.context.conversation.graphemes import floor_boundary
 from tipstaff.context.prompt.sections import tokens_of
@@ -24,14 +25,9 @@ HEADER: Final = (
 _PATH_WEIGHT: Final = 0.6
 _TOOL_WEIGHT: Final = 1.5
 _SHORTEST_WORD: Final = 3
-_JUDGED: Final = 256
-"""So many candidates are judged each by itself; of more, only as many as it takes to fill the section."""
+_MOST_LEFT_OUT: Final = 256
+"""So many are judged in vain at most; of thousands that are unfit the rest is not looked at."""
 
-_CONSIDERED: Final = 400
-_ENOUGH: Final = 60
-"""Relevant candidates; the others need no order among themselves, as a section shows ten by default."""
-
-_MOST_MISFITS: Final = 100
 # What would read as structure of the prompt, not as text in it.
 _TAGS: Final = re.compile(r"<(?=[/!?|A-Za-z])")
 _ROLES: Final = re.compile(r"\b(system|assistant|user|human|developer)[ \t]{0,8}:", re.IGNORECASE)
@@ -115,7 +111,6 @@ class CandidatePromptAssembler:
     def __init__(self, store: CandidateStore, *, config: CandidatePromptConfig | None = None) -> None:
         self._store = store
         self._config = config or CandidatePromptConfig()
-        self._index = _WordIndex()
 
     def assemble(self, query: str = "", *, paths: Iterable[str] = (), symbols: Iterable[str] = ()) -> CandidateSection:
         """Return the section for a request about some files and symbols.
@@ -127,40 +122,33 @@ class CandidatePromptAssembler:
             return CandidateSection(text="", candidate_ids=(), left_out=(), tokens=0)
         rows, judge = self._store.promoted()
         asked = _words_of(" ".join((query, *symbols)))
-        near = _words_of(" ".join(paths)) - asked
-        relevance = self._index.relevance(rows, asked, near)
-        order = _ordered(rows, relevance)
+        points = _relevance(rows, asked, _words_of(" ".join(paths)) - asked)
+        # Scores are taken before their decay here: it is the same function of age for all, and the last key.
+        rows.sort(key=lambda row: (-points[row.id], -row.score, -row.evidence_count, -row.last_us))
         left_out: list[tuple[str, str]] = []
         shown: list[tuple[str, str]] = []
         lines: dict[str, list[str]] = {}
-        misfits = rank = 0
-        judged = len(rows) if len(rows) <= _JUDGED else 0
-        for rank, row in enumerate(order):
-            if rank >= judged and (len(shown) == config.max_count or misfits >= _MOST_MISFITS):
-                break
-            candidate, unfit = judge(row)
-            obstacle = unfit or self._obstacle(candidate)
-            points = relevance.get(row.id, 0.0)
-            if obstacle:
-                left_out.append((row.id, obstacle))
-            elif points < config.min_relevance:
-                left_out.append((row.id, f"relevance {points:.2f} is below {config.min_relevance:g}"))
-            elif len(shown) == config.max_count:
-                left_out.append((row.id, f"{config.max_count} are shown already"))
-            else:
-                tool, line = neutralised(candidate.tool_tag, 40), self._line(candidate)
-                grown = {**lines, tool: [*lines.get(tool, ()), line]}
-                if tokens_of(_rendered(grown)) > config.max_tokens:
-                    left_out.append((row.id, f"does not fit into {config.max_tokens} tokens"))
-                    misfits += 1
-                    continue  # a shorter one may still fit
-                lines = grown
-                shown.append((row.id, line))
-        else:
-            rank = len(rows)
+        for row in rows:
+            obstacle = ""
+            if config.categories and row.category not in config.categories:
+                obstacle = f"category {row.category} is not shown"
+            elif points[row.id] < config.min_relevance:
+                obstacle = f"relevance {points[row.id]:.2f} is below {config.min_relevance:g}"
+            elif len(shown) == config.max_count or len(left_out) >= _MOST_LEFT_OUT:
+                obstacle = f"{len(shown)} are shown already"
+            if not obstacle:
+                candidate, unfit = judge(row)
+                obstacle = unfit or refusal(row.content)
+                if not obstacle:
+                    tool, line = neutralised(row.tool_tag, 40), self._line(candidate)
+                    grown = {**lines, tool: [*lines.get(tool, ()), line]}
+                    if tokens_of(_rendered(grown)) <= config.max_tokens:
+                        lines = grown
+                        shown.append((row.id, line))
+                        continue
+                    obstacle = f"does not fit into {config.max_tokens} tokens"  # a shorter one may still fit
+            left_out.append((row.id, obstacle))
         text = _rendered(lines) if shown else ""
-        reason = f"{config.max_count} are shown already" if len(shown) == config.max_count else "others came first"
-        left_out += [(row.id, reason) for row in order[rank:]]
         return CandidateSection(
             text=text,
             candidate_ids=tuple(candidate_id for candidate_id, _ in shown),
@@ -168,11 +156,6 @@ class CandidatePromptAssembler:
             tokens=tokens_of(text),
             lines=tuple(line for _, line in shown),
         )
-
-    def _obstacle(self, candidate: Candidate) -> str:
-        if self._config.categories and candidate.category not in self._config.categories:
-            return f"category {candidate.category} is not shown"
-        return refusal(candidate.content)
 
     def _line(self, candidate: Candidate) -> str:
         content = neutralised(candidate.content, self._config.max_item_chars)
@@ -186,67 +169,23 @@ def _rendered(lines: dict[str, list[str]]) -> str:
     return "".join(parts)
 
 
+@lru_cache(maxsize=65_536)
 def _words_of(text: str) -> frozenset[str]:
     # Short words of ASCII letters are articles and the like; two characters of other scripts are a word.
     return frozenset(word for word in words(text) if len(word) >= _SHORTEST_WORD or not word.isascii())
 
 
-class _WordIndex:
-    """Which candidates hold a word; each candidate's words are read once."""
+def _relevance(rows: list[Row], asked: frozenset[str], near: frozenset[str]) -> dict[str, float]:
+    """Return how relevant each candidate is.
 
-    def __init__(self) -> None:
-        self._known: set[str] = set()
-        self._holders: dict[str, list[str]] = {}
-        self._of_tool: dict[str, list[str]] = {}
-
-    def relevance(self, rows: list[Row], asked: frozenset[str], near: frozenset[str]) -> dict[str, float]:
-        """Return how relevant each candidate is that is relevant at all.
-
-        A shared word counts the more, the fewer candidates hold it; 0.6 of that where it comes from a path; the name of
-        the candidate's tool counts 1.5.
-        """
-        live = {row.id for row in rows}
-        if not live <= self._known:
-            for row in rows:
-                if row.id not in self._known:
-                    self._add(row)
-        found: dict[str, float] = {}
-        for word in (*asked, *near):
-            holders = [one for one in self._holders.get(word, ()) if one in live]
-            if holders:
-                weight = 1.0 if len(live) == 1 else math.log((1 + len(live)) / len(holders))
-                weight *= 1.0 if word in asked else _PATH_WEIGHT
-                for one in holders:
-                    found[one] = found.get(one, 0.0) + weight
-        of_tool = {one for word in asked for one in self._of_tool.get(word, ()) if one in live}
-        for one in of_tool:
-            found[one] = found.get(one, 0.0) + _TOOL_WEIGHT
-        return found
-
-    def _add(self, row: Row) -> None:
-        self._known.add(row.id)
-        for word in words(f"{row.content} {' '.join(row.tags)}"):
-            self._holders.setdefault(word, []).append(row.id)
-        for word in words(row.tool_tag):
-            self._of_tool.setdefault(word, []).append(row.id)
-
-
-def _ordered(rows: list[Row], relevance: dict[str, float]) -> list[Row]:
-    """Return candidates by falling relevance, then score, evidence and recency.
-
-    Scores are taken before their decay here: it is the same function of age for all, and the last key.
+    A shared word counts the more, the fewer candidates hold it; 0.6 of that where it comes from a path; the name of the
+    candidate's tool counts 1.5.
     """
-
-    def key(row: Row) -> tuple[float, float, int, int]:
-        return -relevance.get(row.id, 0.0), -row.score, -row.evidence_count, -row.last_us
-
-    if len(rows) <= _JUDGED:
-        return sorted(rows, key=key)
-    first = sorted((row for row in rows if row.id in relevance), key=key)[:_CONSIDERED]
-    taken = {row.id for row in first}
-    others = [row for row in rows if row.id not in taken]
-    if len(first) >= _ENOUGH:
-        return [*first, *others]
-    best = heapq.nsmallest(_CONSIDERED, others, key=lambda row: (-row.score, -row.evidence_count, -row.last_us))
-    taken |= {row.id for row in best}
-    return [*first, *best, *(row for row in others if row.id not in taken)]
+    held = {row.id: (asked | near) & _words_of(f"{row.content} {' '.join(row.tags)}") for row in rows}
+    holders = Counter(word for found in held.values() for word in found)
+    weights = {word: 1.0 if len(rows) == 1 else math.log((1 + len(rows)) / n) for word, n in holders.items()}
+    return {
+        row.id: sum(weights[word] * (1.0 if word in asked else _PATH_WEIGHT) for word in held[row.id])
+        + (_TOOL_WEIGHT if asked & words(row.tool_tag) else 0.0)
+        for row in rows
+    }

@@ -3,48 +3,20 @@
 from __future__ import annotations
 
 import enum
-import math
+from bisect import insort
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, Self
+from functools import lru_cache
+from typing import Any, Final, NamedTuple, Self
 
 import msgspec
 
+from tipstaff.context.candidates.texts import is_against
 from tipstaff.errors import ConfigError
 from tipstaff.model import Record
 
 DAY_US: Final = 86_400_000_000
-_SHARES: Final = (
-    "merge_similarity",
-    "min_score",
-    "keep_score",
-    "max_failure_rate",
-    "demotion_failure_rate",
-    "anti_pattern_similarity",
-    "success_step",
-    "failure_step",
-)
-_DAYS: Final = (
-    "merge_window_days",
-    "window_days",
-    "severe_lookback_days",
-    "cooldown_days",
-    "half_life_days",
-    "grace_days",
-    "retention_days",
-    "anti_pattern_days",
-)
-_COUNTS: Final = (
-    "min_evidence",
-    "min_attempts",
-    "max_consecutive_failures",
-    "demotion_min_attempts",
-    "conflict_threshold",
-    "score_memory",
-    "max_events",
-    "max_sources",
-    "max_content_chars",
-)
+_MOST_DAYS: Final = 36_500
 
 
 class CandidateConfig(Record, frozen=True, kw_only=True):
@@ -126,19 +98,12 @@ class CandidateConfig(Record, frozen=True, kw_only=True):
     forbidding_notes: tuple[str, ...] = ("anti-pattern", "anti_pattern")
 
     def __post_init__(self) -> None:
-        for name in _SHARES:
+        for name, kind in type(self).__annotations__.items():
             value = getattr(self, name)
-            if not 0.0 <= value <= 1.0:
-                msg = f"{name}: expected 0 to 1, got {value}"
+            if kind == "float" and not 0 <= value <= (most := _MOST_DAYS if name.endswith("_days") else 1):
+                msg = f"{name}: expected 0 to {most}, got {value}"
                 raise ConfigError(msg)
-        for name in _DAYS:
-            value = getattr(self, name)
-            if not (math.isfinite(value) and 0.0 <= value <= 36_500.0):
-                msg = f"{name}: expected 0 to 36500 days, got {value}"
-                raise ConfigError(msg)
-        for name in _COUNTS:
-            value = getattr(self, name)
-            if value < 1:
+            if kind == "int" and value < 1:
                 msg = f"{name}: expected 1 or more, got {value}"
                 raise ConfigError(msg)
         for name in ("merge_similarity", "anti_pattern_similarity", "half_life_days"):
@@ -414,3 +379,106 @@ class Incident(Record, frozen=True, kw_only=True):
     kind: str
     detail: str
     offset: int = -1
+
+
+class Periods(NamedTuple):
+    """The periods of a configuration in microseconds, computed once."""
+
+    window: int
+    severe_lookback: int
+    cooldown: int
+    grace: int
+    half_life: int
+    retention: int
+    merge_window: int
+    anti_pattern: int
+
+
+def periods(config: CandidateConfig) -> Periods:
+    """Return a configuration's periods in microseconds."""
+    return Periods(*(config.us(f"{name}_days") for name in Periods._fields))
+
+
+def decayed(score: float, last_us: int, now_us: int, spans: Periods) -> float:
+    """Return what is left of a score, so long after the last evidence.
+
+    In closed form, so that it is the same however often and by whomever it was asked for in between::
+
+        score * 2 ** (-max(0, age - grace) / half_life)
+    """
+    over = now_us - last_us - spans.grace
+    return score if over <= 0 else score * 2.0 ** (-over / spans.half_life)
+
+
+NEVER_US: Final = -(1 << 62)
+Group = tuple[str, str, str, bool]
+
+_against: Final = lru_cache(maxsize=65_536)(is_against)
+
+
+class Row(msgspec.Struct, array_like=True, gc=False, eq=False):
+    """One candidate; changes in place. Its fields, in this order, are what the database holds as JSON."""
+
+    id: str
+    kind: str
+    category: str
+    tool_tag: str
+    content: str
+    tags: tuple[str, ...]
+    state: CandidateState
+    score: float
+    evidence_count: int
+    success_count: int
+    failure_count: int
+    first_us: int
+    last_us: int
+    trial_us: int
+    events: list[Evidence]
+    sources: list[str]
+    cooldown_us: int | None = None
+
+    @property
+    def group(self) -> Group:
+        """Candidates of different groups are never mixed: what says to do something and what says not to are of two."""
+        return self.kind, self.category, self.tool_tag, _against(self.content)
+
+    def support(self, event: Evidence, score: float, cooldown_us: int | None, config: CandidateConfig) -> None:
+        """Take in an event."""
+        self.score = score
+        self.evidence_count += 1
+        self.success_count += event.success_delta
+        self.failure_count += event.failure_delta
+        self.first_us = min(self.first_us, event.at_us)
+        self.last_us = max(self.last_us, event.at_us)
+        if cooldown_us is not None:
+            self.cooldown_us = max(self.cooldown_us or cooldown_us, cooldown_us)
+        if not self.events or event.at_us >= self.events[-1].at_us:
+            self.events.append(event)
+        else:
+            insort(self.events, event, key=lambda known: known.at_us)
+        del self.events[: -config.max_events]
+        if event.source_ref and event.source_ref not in self.sources:
+            self.sources.append(event.source_ref)
+            del self.sources[: -config.max_sources]
+
+    def move(self, state: CandidateState, at_us: int, cooldown_us: int | None) -> None:
+        """Take another state."""
+        self.state = state
+        self.cooldown_us = cooldown_us
+        if state is CandidateState.DEMOTED:
+            self.trial_us = at_us + 1
+
+    def record(self, now_us: int, spans: Periods) -> Candidate:
+        """Return the candidate as it is at a time."""
+        same = ("id", "category", "kind", "state", "content", "tool_tag", "tags", "evidence_count", "success_count",
+                "failure_count")  # fmt: skip
+        return Candidate(
+            **{name: getattr(self, name) for name in same},
+            score=decayed(self.score, self.last_us, now_us, spans),
+            base_score=self.score,
+            first_seen_at=time_of(self.first_us),
+            last_seen_at=time_of(self.last_us),
+            cooldown_until=None if self.cooldown_us is None else time_of(self.cooldown_us),
+            evidence=tuple(self.events),
+            source_refs=tuple(self.sources),
+        )

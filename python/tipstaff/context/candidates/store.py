@@ -8,10 +8,8 @@ import os
 import secrets
 import threading
 import time
-from bisect import insort
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -32,107 +30,29 @@ from sqlalchemy import (
     update,
 )
 
-from tipstaff.context.candidates.gates import (
-    Evaluation,
-    Periods,
-    decayed,
-    look_back,
-    periods,
-    promotion_obstacles,
-    unfit,
-)
+from tipstaff.context.candidates.gates import Evaluation, look_back, promotion_obstacles, unfit
 from tipstaff.context.candidates.records import (
     MOVES,
+    NEVER_US,
     Candidate,
     CandidateConfig,
     CandidateObservation,
     CandidateState,
     CandidateTransition,
     Evidence,
+    Group,
     Incident,
+    Row,
     microseconds,
-    time_of,
+    periods,
 )
-from tipstaff.context.candidates.texts import has_words, is_against, spaced_words
+from tipstaff.context.candidates.texts import has_words, spaced_words
 from tipstaff.errors import ConfigError, StoreDamagedError
 from tipstaff.kernels import WordSets
 from tipstaff.store.database import Database, Schema, migrate, version_of
 from tipstaff.store.inside import refuse_links_out
 from tipstaff.store.keys import private_key
 from tipstaff.store.state import state_folder
-
-NEVER_US = -(1 << 62)
-Group = tuple[str, str, str, bool]
-
-_against = lru_cache(maxsize=65_536)(is_against)
-
-
-class Row(msgspec.Struct, array_like=True, gc=False, eq=False):
-    """One candidate; changes in place. Its fields, in this order, are what the database holds as JSON."""
-
-    id: str
-    kind: str
-    category: str
-    tool_tag: str
-    content: str
-    tags: tuple[str, ...]
-    state: CandidateState
-    score: float
-    evidence_count: int
-    success_count: int
-    failure_count: int
-    first_us: int
-    last_us: int
-    trial_us: int
-    events: list[Evidence]
-    sources: list[str]
-    cooldown_us: int | None = None
-
-    @property
-    def group(self) -> Group:
-        """Candidates of different groups are never mixed: what says to do something and what says not to are of two."""
-        return self.kind, self.category, self.tool_tag, _against(self.content)
-
-    def support(self, event: Evidence, score: float, cooldown_us: int | None, config: CandidateConfig) -> None:
-        """Take in an event."""
-        self.score = score
-        self.evidence_count += 1
-        self.success_count += event.success_delta
-        self.failure_count += event.failure_delta
-        self.first_us = min(self.first_us, event.at_us)
-        self.last_us = max(self.last_us, event.at_us)
-        if cooldown_us is not None:
-            self.cooldown_us = max(self.cooldown_us or cooldown_us, cooldown_us)
-        if not self.events or event.at_us >= self.events[-1].at_us:
-            self.events.append(event)
-        else:
-            insort(self.events, event, key=lambda known: known.at_us)
-        del self.events[: -config.max_events]
-        if event.source_ref and event.source_ref not in self.sources:
-            self.sources.append(event.source_ref)
-            del self.sources[: -config.max_sources]
-
-    def move(self, state: CandidateState, at_us: int, cooldown_us: int | None) -> None:
-        """Take another state."""
-        self.state = state
-        self.cooldown_us = cooldown_us
-        if state is CandidateState.DEMOTED:
-            self.trial_us = at_us + 1
-
-    def record(self, now_us: int, spans: Periods) -> Candidate:
-        """Return the candidate as it is at a time."""
-        same = ("id", "category", "kind", "state", "content", "tool_tag", "tags", "evidence_count", "success_count",
-                "failure_count")  # fmt: skip
-        return Candidate(
-            **{name: getattr(self, name) for name in same},
-            score=decayed(self.score, self.last_us, now_us, spans),
-            base_score=self.score,
-            first_seen_at=time_of(self.first_us),
-            last_seen_at=time_of(self.last_us),
-            cooldown_until=None if self.cooldown_us is None else time_of(self.cooldown_us),
-            evidence=tuple(self.events),
-            source_refs=tuple(self.sources),
-        )
 
 
 class Rows:
@@ -431,7 +351,7 @@ class CandidateStore:
                 # Nothing was observed in the future; a clock that is ahead would keep its evidence fresh for ever.
                 at = now_us if found.occurred_at is None else microseconds(found.occurred_at, "occurred_at")
                 until = None if found.cooldown_until is None else microseconds(found.cooldown_until, "cooldown_until")
-                row = self._rows.observe(found, min(now_us, at), until, self._spans.merge, self._new_id())
+                row = self._rows.observe(found, min(now_us, at), until, self._spans.merge_window, self._new_id())
                 rows.append(row)
                 changed[row.id] = None
             return tuple(row.record(now_us, self._spans) for row in rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
-from typing import Final, Protocol
+from typing import Final
 
 _ASCII_WORDS: Final = re.compile(r"[a-z0-9_]+")
 _WORD: Final = re.compile(r"[A-Za-z0-9_\x80-\U0010ffff]")
@@ -17,19 +17,6 @@ _UNSPACED: Final = (
 )
 _PARTS: Final = re.compile(rf"([{_UNSPACED}]+)|[^{_UNSPACED} ]+")
 _JOINERS: Final = frozenset((0x200C, 0x200D))
-
-
-class Described(Protocol):
-    """What `similarity` looks at: a candidate or an observation."""
-
-    @property
-    def content(self) -> str: ...  # noqa: D102
-    @property
-    def tags(self) -> tuple[str, ...]: ...  # noqa: D102
-    @property
-    def category(self) -> str: ...  # noqa: D102
-    @property
-    def tool_tag(self) -> str: ...  # noqa: D102
 
 
 class _Letters(dict[int, int]):
@@ -101,17 +88,6 @@ def jaccard(left: str | None, right: str | None) -> float:
         return 1.0
     shared = len(first & second)
     return shared / (len(first) + len(second) - shared)
-
-
-def similarity(left: Described, right: Described) -> float:
-    """Return how alike two candidates are with their tags: 0.7 for the content's part, 0.3 for that of the tags.
-
-    0 where category or tool differ. Good for showing neighbours in order; merging looks at the content alone, because
-    here candidates without tags can never be more than 0.7 alike, and one shared tag makes up for half the words.
-    """
-    if left.category != right.category or left.tool_tag.lower() != right.tool_tag.lower():
-        return 0.0
-    return 0.7 * jaccard(left.content, right.content) + 0.3 * jaccard(" ".join(left.tags), " ".join(right.tags))
 
 
 _HIDDEN: Final = re.compile("[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")

@@ -8,13 +8,14 @@ import os
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Any, Final, Literal, Self
 from urllib.parse import quote, unquote
 
 import msgspec
 
 from tipstaff.context.prompt.assembly import AssembledPrompt
-from tipstaff.context.prompt.sections import SectionReport
+from tipstaff.context.prompt.focus import RequestFocus
+from tipstaff.context.prompt.sections import PriorityBoost, SectionCut, SectionReport
 from tipstaff.context.sources.project_rules import GivenRule
 from tipstaff.context.tokens.counting import TextCounter, default_counter, estimate_tools
 from tipstaff.context.tokens.request_tokens import messages_total
@@ -23,6 +24,9 @@ from tipstaff.gates.secrets.scanner import redact
 from tipstaff.model import Record
 from tipstaff.store.inside import leads_out, refuse_links_out
 from tipstaff.store.replacing import replaced_file, write_error
+
+if TYPE_CHECKING:
+    from tipstaff.context.candidates.injection import CandidateSection
 
 CANDIDATES: Final = "candidates"
 Pressure = Literal["low", "medium", "high", "critical"]
@@ -52,56 +56,6 @@ class LiveFigures(Record, frozen=True, kw_only=True):
     last_phase: str = ""
 
 
-class Focus(Protocol):
-    """What a snapshot keeps of a request's focus."""
-
-    @property
-    def query_summary(self) -> str: ...  # noqa: D102
-    @property
-    def active_file_paths(self) -> tuple[str, ...]: ...  # noqa: D102
-    @property
-    def active_symbols(self) -> tuple[str, ...]: ...  # noqa: D102
-    @property
-    def plan_signals(self) -> tuple[str, ...]: ...  # noqa: D102
-
-
-class Shown(Protocol):
-    """What a snapshot keeps of the candidates' section: which were offered, and the line of each."""
-
-    @property
-    def candidate_ids(self) -> tuple[str, ...]: ...  # noqa: D102
-    @property
-    def lines(self) -> tuple[str, ...]: ...  # noqa: D102
-
-
-class SnapshotFocus(Record, frozen=True, kw_only=True):
-    """What the request was about."""
-
-    query_summary: str = ""
-    active_file_paths: tuple[str, ...] = ()
-    active_symbols: tuple[str, ...] = ()
-    plan_signals: tuple[str, ...] = ()
-
-
-class SnapshotBoost(Record, frozen=True, kw_only=True):
-    """One reason for which a section's priority was raised: the points it is worth, and how many of them counted."""
-
-    reason: str
-    points: int
-    applied: int
-    evidence: str = ""
-
-
-class SnapshotCut(Record, frozen=True, kw_only=True):
-    """What was taken out of a section: the half-open range of the original, in code points, and what it could take."""
-
-    reason: str
-    allowed_chars: int
-    removed_chars: int
-    start: int
-    end: int
-
-
 class SnapshotSection(Record, frozen=True, kw_only=True):
     """One section of the prompt as it was sent, or why it was not.
 
@@ -129,7 +83,7 @@ class SnapshotSection(Record, frozen=True, kw_only=True):
     evidence: tuple[str, ...]
     priority: int
     base_priority: int
-    boosts: tuple[SnapshotBoost, ...]
+    boosts: tuple[PriorityBoost, ...]
     protected: bool
     original_chars: int
     final_chars: int
@@ -137,7 +91,7 @@ class SnapshotSection(Record, frozen=True, kw_only=True):
     estimated_tokens: int
     included: bool
     truncated: bool
-    cut: SnapshotCut | None
+    cut: SectionCut | None
     content: str
 
 
@@ -179,7 +133,7 @@ class ContextSnapshot(Record, frozen=True, kw_only=True):
     tool_tokens: int = 0
     message_tokens: int = 0
     message_count: int = 0
-    focus: SnapshotFocus = SnapshotFocus()
+    focus: RequestFocus = RequestFocus()
     injected_candidate_ids: tuple[str, ...] = ()
     live: LiveFigures | None = None
     rules: tuple[GivenRule, ...] = ()
@@ -210,8 +164,8 @@ def take_snapshot(
     session_id: str,
     context_window: int = 0,
     max_output: int = 0,
-    focus: Focus | None = None,
-    candidates: Shown | None = None,
+    focus: RequestFocus | None = None,
+    candidates: CandidateSection | None = None,
     tools: Sequence[Mapping[str, Any]] = (),
     messages: Sequence[Mapping[str, Any]] = (),
     tool_tokens: int | None = None,
@@ -251,6 +205,7 @@ def take_snapshot(
     if candidates is not None:
         pairs = zip(candidates.candidate_ids, candidates.lines, strict=True)
         injected = tuple(candidate_id for candidate_id, line in pairs if line in sent)
+    about = focus or RequestFocus()
     return ContextSnapshot(
         session_id=writable(session_id),
         taken_at=(taken_at or datetime.now(UTC)).astimezone(UTC).isoformat(timespec="milliseconds"),
@@ -264,13 +219,9 @@ def take_snapshot(
         tool_tokens=estimate_tools(tools, count=counter) if tool_tokens is None else tool_tokens,
         message_tokens=messages_total(messages, count=counter) if message_tokens is None else message_tokens,
         message_count=len(messages),
-        focus=SnapshotFocus()
-        if focus is None
-        else SnapshotFocus(
-            query_summary=writable(redact(focus.query_summary)),
-            active_file_paths=_texts(focus.active_file_paths),
-            active_symbols=_texts(focus.active_symbols),
-            plan_signals=_texts(focus.plan_signals),
+        focus=RequestFocus(
+            writable(redact(about.query_summary)),
+            *map(_texts, (about.active_file_paths, about.active_symbols, about.plan_signals)),
         ),
         injected_candidate_ids=injected,
         live=live,
@@ -282,42 +233,21 @@ def _section(
     report: SectionReport, seen: dict[str, int], counter: TextCounter, *, keep_content: bool
 ) -> SnapshotSection:
     count = seen[report.key] = seen.get(report.key, 0) + 1
-    cut = report.cut
-    content = report.content
-    tokens = counter(content)
-    return SnapshotSection(
-        ref=writable(report.key if count == 1 else f"{report.key}#{count}"),
-        key=writable(report.key),
-        source_type=report.source_type,
-        scope_type=report.scope_type,
-        inclusion_reason=writable(report.inclusion_reason),
-        evidence=_texts(report.evidence),
-        priority=report.priority,
-        base_priority=report.base_priority,
-        boosts=tuple(
-            SnapshotBoost(
-                reason=boost.reason, points=boost.points, applied=boost.applied, evidence=writable(str(boost.evidence))
-            )
-            for boost in report.boosts
-        ),
-        protected=report.protected,
-        original_chars=report.original_chars,
-        final_chars=report.final_chars,
-        original_tokens=tokens if cut is None else _original_tokens(report, tokens),
-        estimated_tokens=tokens,
-        included=report.included,
-        truncated=report.truncated,
-        cut=None
-        if cut is None
-        else SnapshotCut(
-            reason=cut.reason,
-            allowed_chars=cut.allowed_chars,
-            removed_chars=cut.removed_chars,
-            start=cut.start,
-            end=cut.end,
-        ),
-        content=writable(redact(content)) if keep_content else "",
-    )
+    tokens = counter(report.content)
+    fields: dict[str, Any] = {
+        name: getattr(report, name) for name in SnapshotSection.__struct_fields__ if name != "ref"
+    }
+    fields |= {
+        "ref": writable(report.key if count == 1 else f"{report.key}#{count}"),
+        "key": writable(report.key),
+        "inclusion_reason": writable(report.inclusion_reason),
+        "evidence": _texts(report.evidence),
+        "boosts": tuple(boost.replace(evidence=writable(str(boost.evidence))) for boost in report.boosts),
+        "original_tokens": tokens if report.cut is None else _original_tokens(report, tokens),
+        "estimated_tokens": tokens,
+        "content": writable(redact(report.content)) if keep_content else "",
+    }
+    return SnapshotSection(**fields)
 
 
 def _original_tokens(report: SectionReport, tokens: int) -> int:

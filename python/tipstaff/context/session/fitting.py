@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tipstaff.context.conversation.messages import Message, text_of
-from tipstaff.context.session.state import SessionState
 from tipstaff.context.session.view import View
 from tipstaff.context.shortening.preamble import CompactionConfig
 from tipstaff.context.shortening.pruning import Reference, shortened_results
@@ -23,6 +22,9 @@ from tipstaff.context.tokens.counting import (
 )
 from tipstaff.errors import TipstaffError
 from tipstaff.model import Record
+
+if TYPE_CHECKING:
+    from tipstaff.context.session.state import SessionState
 
 UNMEASURED: Final = 1.25
 """As long as a provider has reported nothing its requests count for this many times the estimate: an estimator of
@@ -130,10 +132,9 @@ class WindowOverflowError(TipstaffError, ValueError):
 
 
 def shorten_results(view: View, meter: Meter, estimate: int, target: int, reference: Reference | None) -> None:
-    """Shorten the largest results of a view, estimated so, until its request takes `target` of the provider's tokens.
-    """
+    """Shorten the largest results of a view until its request, estimated so, takes `target` tokens of the provider."""
     excess = estimate - meter.estimate_of(target)
-    shorter, _ = shortened_results(view.messages, excess, {}, count=meter.count, reference=reference)
+    shorter = shortened_results(view.messages, excess, count=meter.count, reference=reference)
     for index, (message, found) in enumerate(zip(view.messages.copy(), shorter, strict=True)):
         if found is not message:
             # Notes of the shape belong to the message as it was.

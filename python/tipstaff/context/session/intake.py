@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple, cast
 import msgspec
 
 from tipstaff.context.conversation.messages import EXTENSION, THINKING, Message, blocks_of
-from tipstaff.context.session.wire import Wire
+from tipstaff.context.session.wire import Restorable, Wire
 
 _LEFT_OUT: Final = frozenset({EXTENSION, "cache_control", "citations", "status"})
 
@@ -31,37 +31,20 @@ class ConversationUpdate(NamedTuple):
     system: str | None
 
 
-class Intake:
+class Intake(Restorable):
     """Finds out what is new in each list that a caller gives."""
 
     def __init__(self, wire: Wire) -> None:
         self._wire = wire
         self._given: list[tuple[object, object, int]] = []
-        self._known: list[bytes] = []
-        self._recorded: set[int] = set()
-        self._whole: bool | None = None
-
-    def copied(self) -> tuple[Any, ...]:
-        """Return what `restore` takes."""
-        return self._given, self._known.copy(), self._recorded.copy(), self._whole
-
-    def restore(self, copied: tuple[Any, ...]) -> None:
-        """Become what this was when it was copied: what was given since was not sent."""
-        self._given, self._known, self._recorded, self._whole = copied
-
-    def saved(self) -> tuple[list[str], list[int], bool | None]:
-        """Return what `resume` takes."""
-        return [one.hex() for one in self._known], sorted(self._recorded), self._whole
-
-    def resume(self, known: list[str], recorded: list[int], whole: bool | None) -> None:
-        """Become what was saved; the objects of the caller's messages are others now."""
-        self._known, self._recorded, self._whole = [bytes.fromhex(one) for one in known], set(recorded), whole
-        self._given = []
+        self.known: list[str] = []
+        self.recorded_at: set[int] = set()
+        self.whole: bool | None = None
 
     def recorded(self, message: Message) -> None:
         """Take an answer that was given to the session: callers may or may not give it again."""
-        self._recorded.add(len(self._known))
-        self._known.append(_digest(message))
+        self.recorded_at.add(len(self.known))
+        self.known.append(_digest(message))
 
     def take(self, given: Sequence[Any], whole: bool | None = None) -> ConversationUpdate:
         """Return what is new in a list of messages: the whole conversation, only what is new, or None to find out.
@@ -69,7 +52,7 @@ class Intake:
         Raises `MessageError` if a message is of another shape than this session's API takes.
         """
         if whole is not None:
-            self._whole = whole
+            self.whole = whole
         keys = [_key(item) for item in given]
         same = len(self._given)
         if (
@@ -78,29 +61,29 @@ class Intake:
             and all(a[0] is b[0] and a[1:] == b[1:] for a, b in zip(self._given, keys, strict=False))
         ):
             _, fresh = self._wire.read(given[same:])
-            self._whole = True if fresh else self._whole
-            last = len(self._known) - 1
+            self.whole = True if fresh else self.whole
+            last = len(self.known) - 1
             # The very same messages after their answer: another answer is asked for.
-            again = not fresh and last in self._recorded and whole is not False
+            again = not fresh and last in self.recorded_at and whole is not False
             update = ConversationUpdate(last, [], None) if again else self._following(fresh, None)
         elif whole is False:
             system, messages = self._wire.read(given)
-            update = self._following(messages, None) if self._known else ConversationUpdate(0, messages, system)
+            update = self._following(messages, None) if self.known else ConversationUpdate(0, messages, system)
         else:
             system, messages = self._wire.read(given)
             update = self._aligned(messages, system)
-        self._given = keys if self._whole is not False else []
-        del self._known[update.keep :]
-        self._recorded = {at for at in self._recorded if at < update.keep}
-        self._known += map(_digest, update.messages)
+        self._given = keys if self.whole is not False else []
+        del self.known[update.keep :]
+        self.recorded_at = {at for at in self.recorded_at if at < update.keep}
+        self.known += map(_digest, update.messages)
         return update
 
     def _following(self, fresh: list[dict[str, Any]], system: str | None) -> ConversationUpdate:
         """Return messages that follow what the caller gave before; the first may be the recorded answer."""
-        count = len(self._known)
+        count = len(self.known)
         last = count - 1
-        if fresh and fresh[0].get("role") == "assistant" and last in self._recorded:
-            if _digest(fresh[0]) == self._known[last]:
+        if fresh and fresh[0].get("role") == "assistant" and last in self.recorded_at:
+            if _digest(fresh[0]) == self.known[last]:
                 return ConversationUpdate(count, fresh[1:], system)
             return ConversationUpdate(last, fresh, system)
         return ConversationUpdate(count, fresh, system)
@@ -108,35 +91,35 @@ class Intake:
     def _aligned(self, messages: list[dict[str, Any]], system: str) -> ConversationUpdate:
         digests = list(map(_digest, messages))
         given = known = 0
-        while given < len(digests) and known < len(self._known):
-            if digests[given] == self._known[known]:
+        while given < len(digests) and known < len(self.known):
+            if digests[given] == self.known[known]:
                 given, known = given + 1, known + 1
-            elif known in self._recorded and messages[given].get("role") != "assistant":
+            elif known in self.recorded_at and messages[given].get("role") != "assistant":
                 known += 1  # an answer that the caller keeps to itself
             else:
                 break
-        left = set(range(known, len(self._known)))
-        if not self._known:
+        left = set(range(known, len(self.known)))
+        if not self.known:
             return ConversationUpdate(0, messages, system)
-        if given == 0 and not self._whole:
-            self._whole = False
+        if given == 0 and not self.whole:
+            self.whole = False
             return self._following(messages, None)
         if given == len(digests):
             if not left:
-                return ConversationUpdate(len(self._known), [], system)
-            if self._whole:
+                return ConversationUpdate(len(self.known), [], system)
+            if self.whole:
                 return ConversationUpdate(
                     known, [], system
                 )  # an answer is to be given again, or messages were taken back
             # It only says again what was said at the start, as "continue" does.
-            self._whole = False
+            self.whole = False
             return self._following(messages, None)
-        if left and left <= self._recorded and len(left) == 1 and messages[given].get("role") == "assistant":
-            self._whole = True
+        if left and left <= self.recorded_at and len(left) == 1 and messages[given].get("role") == "assistant":
+            self.whole = True
             return ConversationUpdate(known, messages[given:], system)
-        if left and self._whole is False:
+        if left and self.whole is False:
             return self._following(messages, None)
-        self._whole = True
+        self.whole = True
         return ConversationUpdate(known, messages[given:], system)
 
 
@@ -146,10 +129,10 @@ def _key(item: object) -> tuple[object, object, int]:
     return item, id(content), len(cast("Sequence[object]", content)) if isinstance(content, list | str) else 0
 
 
-def _digest(message: Message) -> bytes:
+def _digest(message: Message) -> str:
     """Return a digest that is the same for messages that say the same: callers may leave thinking out, and back in."""
     blocks = [_plain(block) for block in blocks_of(message) if block.get("type") not in THINKING]
-    return hashlib.blake2b(msgspec.json.encode([message.get("role"), blocks]), digest_size=16).digest()
+    return hashlib.blake2b(msgspec.json.encode([message.get("role"), blocks]), digest_size=16).hexdigest()
 
 
 def _plain(value: Any) -> Any:

@@ -22,6 +22,7 @@ from tipstaff.context.prompt.sections import (
     SystemPromptBudget,
     boost_priority,
 )
+from tipstaff.context.session.wire import Restorable
 from tipstaff.context.sources.git_state import GitState
 from tipstaff.context.sources.memory_tiers import MemoryTier, MemoryTiers
 from tipstaff.context.sources.project_rules import GivenRule, ProjectRules, rules_text
@@ -260,28 +261,20 @@ STATE_KEY: Final = "state"
 _SMALL_CHARS: Final = 2_000
 
 
-class Deliveries:
+class Deliveries(Restorable):
     """Which sections, and which rules by id, the model has been given in this session.
 
     `waiting` are rules of edited files that are to be given with the next message that may hold them.
     """
 
     def __init__(self) -> None:
-        self._known: dict[str, str] = {}
+        self.known: dict[str, str] = {}
         self.rules: dict[str, GivenRule] = {}
         self.waiting: tuple[GivenRule, ...] = ()
 
-    def copied(self) -> tuple[Any, ...]:
-        """Return what `restore` takes."""
-        return self._known.copy(), self.rules.copy(), self.waiting
-
-    def restore(self, copied: tuple[Any, ...]) -> None:
-        """Become what this was when it was copied."""
-        self._known, self.rules, self.waiting = copied
-
     def forget(self) -> None:
         """Everything is to be delivered again: what was delivered is no longer in the conversation."""
-        self._known.clear()
+        self.known.clear()
         self.rules.clear()
 
     def take_rules(self, rules: Sequence[GivenRule], withdrawn: Iterable[str]) -> None:
@@ -303,7 +296,7 @@ class Deliveries:
         for section in sections:
             key = section.key
             text = contents.get(key)
-            known = self._known.get(key)
+            known = self.known.get(key)
             if text is None or not section.included:
                 continue
             if key != TASK_RULES_KEY:
@@ -315,7 +308,7 @@ class Deliveries:
                     key == TASK_FOCUS_KEY or (key.startswith(MEMORY_PREFIX) and len(text) > _SMALL_CHARS)
                 ):
                     continue
-                self._known[key] = text
+                self.known[key] = text
             found.append(section)
         return found
 

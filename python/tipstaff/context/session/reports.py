@@ -129,17 +129,8 @@ class RequestRecorder:
             count=self._count,
         )
 
-    def record(
-        self,
-        planned: PlannedPrompt,
-        view: View,
-        tools: Sequence[Mapping[str, Any]],
-        config: CompactionConfig,
-        calls: Sequence[CallReport],
-        rules: Sequence[GivenRule],
-    ) -> tuple[ContextSnapshot, tuple[str, ...]]:
+    def record(self, snapshot: ContextSnapshot) -> tuple[ContextSnapshot, tuple[str, ...]]:
         """Write what a request contains, and mark the candidates in it as used; return it, and what did not work."""
-        snapshot = self.snapshot(planned, view, tools, config, calls, rules)
         troubles: list[str] = []
         try:
             if self._folder is not None:

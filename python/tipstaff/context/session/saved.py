@@ -30,7 +30,7 @@ class SavedSession(Record, frozen=True, kw_only=True):
     log: list[dict[str, Any]]
     messages: list[dict[str, Any]]
     origins: list[int]
-    ids: list[str]
+    ids: set[str]
     renamed: dict[str, list[str]]
     delivered: dict[str, str]
     rules: dict[str, GivenRule]
@@ -42,7 +42,7 @@ class SavedSession(Record, frozen=True, kw_only=True):
     facts: Facts
     read_to: tuple[int, int]
     digests: list[str]
-    recorded: list[int]
+    recorded: set[int]
     whole: bool | None
     measured: tuple[float, bool, int, int]
     calls: tuple[CallReport, ...]
@@ -86,29 +86,27 @@ def read_session(path: Path) -> SavedSession:
 
 def saved_of(options: dict[str, Any], state: SessionState, meter: Meter, calls: tuple[CallReport, ...]) -> SavedSession:
     """Return a session as plain data."""
-    view, deliveries = state.view.saved(), state.deliveries
-    delivered, rules, waiting = deliveries.copied()
-    digests, recorded, whole = state.intake_saved()
+    view, intake, given = state.view, state.intake, state.deliveries
     return SavedSession(
         version=VERSION,
         options=options,
         log=state.log,
-        messages=view[0],
-        origins=view[1],
-        ids=view[2],
-        renamed=view[3],
-        delivered=delivered,
-        rules=rules,
-        waiting=waiting,
+        messages=view.messages,
+        origins=view.origins,
+        ids=view.ids,
+        renamed=view.renamed,
+        delivered=given.known,
+        rules=given.rules,
+        waiting=given.waiting,
         tools=state.tools,
         system=state.system,
         callers_system=state.callers_system,
         compacted=state.compacted,
         facts=state.facts(),
-        read_to=state.read_to(),
-        digests=digests,
-        recorded=recorded,
-        whole=whole,
+        read_to=(state.facts_to, state.touched_to),
+        digests=intake.known,
+        recorded=intake.recorded_at,
+        whole=intake.whole,
         measured=meter.saved(),
         calls=calls,
     )

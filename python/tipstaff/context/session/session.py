@@ -290,7 +290,7 @@ class ContextSession:
             unseen = groups[len(roles) - roles[::-1].index("assistant") if "assistant" in roles else 0 :]
         self._report = None
         if self._planned is not None and self._planned[2]:
-            self._report, troubles = self._recorder.record(*self._request_parts())
+            self._report, troubles = self._recorder.record(self._snapshot(self._planned))
             self.problems += troubles
         found = self._arguments(unseen)
         return found | {"previous_response_id": previous_response_id} if unseen is not groups else found
@@ -469,12 +469,12 @@ class ContextSession:
     def report(self) -> ContextSnapshot | None:
         """What the last request contained: its sections, the rules that were given and why; None before the first."""
         if self._report is None and self._planned is not None:
-            self._report = self._recorder.snapshot(*self._request_parts())
+            self._report = self._snapshot(self._planned)
         return self._report
 
-    def _request_parts(self) -> tuple[Any, ...]:
-        planned, rules, _ = cast("tuple[PlannedPrompt, tuple[GivenRule, ...], bool]", self._planned)
-        return planned, self._state.view, self._state.tools, self.config, self._calls, rules
+    def _snapshot(self, planned: tuple[PlannedPrompt, tuple[GivenRule, ...], bool]) -> ContextSnapshot:
+        state = self._state
+        return self._recorder.snapshot(planned[0], state.view, state.tools, self.config, self._calls, planned[1])
 
     # -- context ----------------------------------------------------------------------------------------------------
 

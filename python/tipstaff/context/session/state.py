@@ -16,7 +16,7 @@ from tipstaff.context.session.planning import Deliveries
 from tipstaff.context.session.reports import Sent
 from tipstaff.context.session.saved import SavedSession
 from tipstaff.context.session.view import View
-from tipstaff.context.session.wire import Wire, delivery_of
+from tipstaff.context.session.wire import Restorable, Wire, delivery_of
 from tipstaff.context.shortening.compaction import CompactionResult
 from tipstaff.context.shortening.facts import Facts, extract_facts, withdraws
 
@@ -26,7 +26,7 @@ _STATE_SHARE: Final = 0.2
 """The state may take so much of what has come since it was given last."""
 
 
-class SessionState:
+class SessionState(Restorable):
     """The state of a session.
 
     Attributes
@@ -60,56 +60,26 @@ class SessionState:
         self._given_tools: tuple[object, ...] = ()
         self._wire = wire
         self._meter = meter
-        self._intake = Intake(wire)
+        self.intake = Intake(wire)
         self._facts = Facts()
-        self._facts_to = 0
-        self._touched_to = 0
-
-    def copied(self) -> tuple[Any, ...]:
-        """Return what `restore` takes."""
-        return (
-            self.view.copied(),
-            self._intake.copied(),
-            self.deliveries.copied(),
-            list(self.log),
-            (self.system, self.callers_system, self.broken_by, self.saved, self.stuck_at, self.compacted),
-            (self._facts, self._facts_to, self._touched_to),
-            (self.tools, self._tools_key, self._given_tools),
-        )
-
-    def restore(self, copied: tuple[Any, ...]) -> None:
-        """Become what this was when it was copied."""
-        view, intake, deliveries, self.log, rest, facts, tools = copied
-        self.view.restore(view)
-        self._intake.restore(intake)
-        self.deliveries.restore(deliveries)
-        self.system, self.callers_system, self.broken_by, self.saved, self.stuck_at, self.compacted = rest
-        self._facts, self._facts_to, self._touched_to = facts
-        self.tools, self._tools_key, self._given_tools = tools
-
-    def intake_saved(self) -> tuple[list[str], list[int], bool | None]:
-        """Return what was taken in, as plain data."""
-        return self._intake.saved()
-
-    def read_to(self) -> tuple[int, int]:
-        """Return up to which message facts and files were read."""
-        return self._facts_to, self._touched_to
+        self.facts_to = 0
+        self.touched_to = 0
 
     def resume(self, saved: SavedSession) -> None:
         """Become what was saved; what was sent is written again, byte for byte."""
-        self.log = saved.log
-        self.view.resume(saved.messages, saved.origins, saved.ids, saved.renamed)
-        self.deliveries.restore((saved.delivered, saved.rules, saved.waiting))
-        self.tools, self._tools_key = saved.tools, "saved"
+        self.log, self.tools, self._tools_key = saved.log, saved.tools, "saved"
+        view, intake, given = self.view, self.intake, self.deliveries
+        view.reset(saved.messages, saved.origins)
+        view.ids, view.renamed, view.changed_from = saved.ids, saved.renamed, len(saved.messages)
+        intake.known, intake.recorded_at, intake.whole = saved.digests, saved.recorded, saved.whole
+        given.known, given.rules, given.waiting = saved.delivered, saved.rules, saved.waiting
         self.system, self.callers_system, self.compacted = saved.system, saved.callers_system, saved.compacted
-        self._facts = saved.facts
-        self._facts_to, self._touched_to = saved.read_to
-        self._intake.resume(saved.digests, saved.recorded, saved.whole)
-        self.groups = [self._wire.write(message) for message in self.view.messages]
+        self._facts, self.facts_to, self.touched_to = saved.facts, *saved.read_to
+        self.groups = [self._wire.write(message) for message in view.messages]
 
     def take(self, given: Sequence[Any], whole: bool | None = None) -> bool:
         """Take the caller's messages; return whether the user has spoken in them, or asks for another answer."""
-        update = self._intake.take(given, whole)
+        update = self.intake.take(given, whole)
         if update.system is not None and update.system != self.callers_system:
             self.callers_system = update.system
             if self.system is not None:
@@ -137,7 +107,7 @@ class SessionState:
 
     def answered(self, answer: dict[str, Any]) -> None:
         """Take the answer to the last request."""
-        self._intake.recorded(answer)
+        self.intake.recorded(answer)
         self.log.append(answer)
         self.view.append(answer, len(self.log) - 1)
 
@@ -145,8 +115,8 @@ class SessionState:
         """Go back to the first `keep` messages of the session."""
         only_answer = len(self.log) - keep == 1 and self.view.origins and self.view.origins[-1] == keep
         del self.log[keep:]
-        self._facts_to = min(self._facts_to, keep)
-        self._touched_to = min(self._touched_to, keep)
+        self.facts_to = min(self.facts_to, keep)
+        self.touched_to = min(self.touched_to, keep)
         if only_answer and len(self.groups) < len(self.view):
             # The caller's own version of an answer that has not been sent yet.
             self.view.drop_last()
@@ -155,7 +125,7 @@ class SessionState:
         self.compacted = False
         self.deliveries.forget()
         self.view.reset((), ())
-        self._facts, self._facts_to = Facts(), 0
+        self._facts, self.facts_to = Facts(), 0
         for index, message in enumerate(self.log):
             self.view.append(message, index)
 
@@ -175,9 +145,9 @@ class SessionState:
         end = len(self.log)
         if end and self.log[-1].get("role") == "assistant":
             end -= 1
-        if end > self._facts_to:
-            self._facts = extract_facts(self.log[self._facts_to : end], self._facts)
-            self._facts_to = end
+        if end > self.facts_to:
+            self._facts = extract_facts(self.log[self.facts_to : end], self._facts)
+            self.facts_to = end
         return self._facts
 
     def last_words(self) -> str:
@@ -187,11 +157,11 @@ class SessionState:
     def touched(self) -> tuple[str, ...]:
         """Return the files that the newest calls change, read or name in a command, each once."""
         found: dict[str, None] = {}
-        for message in self.log[self._touched_to :]:
+        for message in self.log[self.touched_to :]:
             for block in blocks_of(message):
                 if block.get("type") in CALLS:
                     found.update(dict.fromkeys(files_of(block)))
-        self._touched_to = len(self.log)
+        self.touched_to = len(self.log)
         return tuple(found)
 
     def news(self) -> str:

@@ -11,14 +11,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, cast
 
 from tipstaff.context.conversation.messages import CALLS, EXTENSION, THINKING, Block, Message, blocks_of, text_of
-from tipstaff.context.session.wire import SYSTEM_ROLES, delivery_of
+from tipstaff.context.session.wire import SYSTEM_ROLES, Restorable, delivery_of
 from tipstaff.context.shortening.preamble import go_on
 
 FAILED: Final = "[the tool failed]"
 NO_RESULT: Final = "[no result: the call was interrupted]"
 
 
-class View:
+class View(Restorable):
     """Messages to send; their order, roles and pairs of calls and results are always right.
 
     With each message goes what it costs, and the number of the first of the session's messages that is in it.
@@ -31,8 +31,8 @@ class View:
         self.origins: list[int] = []
         self.changed_from = 0
         """The first message that differs from what it was when this was last set to the number of messages."""
-        self._ids: set[str] = set()
-        self._renamed: dict[str, list[str]] = {}
+        self.ids: set[str] = set()
+        self.renamed: dict[str, list[str]] = {}
 
     def __len__(self) -> int:
         return len(self.messages)
@@ -115,24 +115,24 @@ class View:
 
     def _with_own_ids(self, blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Return an answer's blocks; a call with the id of an earlier one gets another: some models count again."""
-        self._renamed = {}
+        self.renamed = {}
         for position, block in enumerate(blocks):
             if block.get("type") != "tool_use":
                 continue
             given = str(block.get("id"))
             own, number = given, 1
-            while own in self._ids:
+            while own in self.ids:
                 number += 1
                 own = f"{given}_{number}"
-            self._ids.add(own)
-            self._renamed.setdefault(given, []).append(own)
+            self.ids.add(own)
+            self.renamed.setdefault(given, []).append(own)
             if own != given:
                 blocks[position] = {**block, "id": own}
         return blocks
 
     def _with_sent_ids(self, blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Return a user's blocks with the ids under which the calls that they answer are sent."""
-        left = {given: list(own) for given, own in self._renamed.items()}
+        left = {given: list(own) for given, own in self.renamed.items()}
         for position, block in enumerate(blocks):
             own = left.get(str(block.get("tool_use_id"))) if block.get("type") == "tool_result" else None
             if own and (sent := own.pop(0)) != block["tool_use_id"]:
@@ -187,27 +187,7 @@ class View:
         self.costs = [self._cost(message) for message in self.messages]
         self.origins = list(origins)
         self.changed_from = 0
-        self._ids = {str(b.get("id")) for m in messages for b in blocks_of(m) if b.get("type") == "tool_use"}
-
-    def saved(self) -> tuple[list[dict[str, Any]], list[int], list[str], dict[str, list[str]]]:
-        """Return what `resume` takes."""
-        return self.messages, self.origins, sorted(self._ids), self._renamed
-
-    def resume(
-        self, messages: list[dict[str, Any]], origins: list[int], ids: list[str], renamed: dict[str, list[str]]
-    ) -> None:
-        """Become what was saved."""
-        self.reset(messages, origins)
-        self._ids, self._renamed, self.changed_from = set(ids), renamed, len(messages)
-
-    def copied(self) -> tuple[Any, ...]:
-        """Return what `restore` takes."""
-        lists = self.messages.copy(), self.costs.copy(), self.origins.copy()
-        return *lists, self.changed_from, self._ids.copy(), self._renamed
-
-    def restore(self, copied: tuple[Any, ...]) -> None:
-        """Become what the view was when it was copied."""
-        self.messages, self.costs, self.origins, self.changed_from, self._ids, self._renamed = copied
+        self.ids = {str(b.get("id")) for m in messages for b in blocks_of(m) if b.get("type") == "tool_use"}
 
     def _add(self, message: dict[str, Any], origin: int) -> None:
         self.messages.append(message)

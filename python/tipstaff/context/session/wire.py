@@ -99,6 +99,33 @@ class Wire(Protocol):
         ...
 
 
+class Restorable:
+    """Something whose state is copied before a request, and restored where that cannot be sent.
+
+    Lists, sets and dictionaries are copied flat: what is in them is replaced, never changed.
+    """
+
+    def copied(self) -> dict[str, Any]:
+        """Return what `restore` takes."""
+        return {
+            name: value.copied()
+            if isinstance(value, Restorable)
+            else value.copy()
+            if isinstance(value, list | dict | set)
+            else value
+            for name, value in vars(self).items()
+        }
+
+    def restore(self, copied: dict[str, Any]) -> None:
+        """Become what this was when it was copied."""
+        for name, value in copied.items():
+            own: object = getattr(self, name)
+            if isinstance(own, Restorable):
+                own.restore(value)
+            else:
+                setattr(self, name, value)
+
+
 def not_an_answer(response: object, expected: str, final: str) -> MessageError:
     """Return the error for something else than the SDK's answer, such as a stream that was not read to its end."""
     return MessageError(f"expected {expected}, got {type(response).__name__}; of a stream, give {final}")

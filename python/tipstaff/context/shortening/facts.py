@@ -64,6 +64,10 @@ _STATE: Final = {
 }
 """What is so now: it stands under one title in a compacted conversation, in this order."""
 
+_EACH_ONCE: Final = ("files", "commands", "errors", "failures", "skills")
+_IN_FORCE: Final = ("decisions", "constraints", "findings", "preferences")
+"""Of the latter a later one takes the place of an earlier one about the same thing."""
+
 _LAST_SAID: Final = "last said"
 """What the agent was doing, where no call followed."""
 
@@ -221,22 +225,17 @@ class Facts(Record, frozen=True):
 
     def merged(self, later: Facts) -> Facts:
         """Return these facts and later ones, each once."""
+        both = {name: (*getattr(self, name), *getattr(later, name)) for name in (*_EACH_ONCE, *_IN_FORCE, "waiting")}
+        touched = later.touched if later.task else _each_last((*self.touched, *later.touched))
         return Facts(
-            _each_last((*self.files, *later.files)),
-            _each_last((*self.commands, *later.commands)),
-            _each_last((*self.errors, *later.errors)),
-            _each_last((*self.failures, *later.failures)),
-            in_force((*self.decisions, *later.decisions)),
-            in_force((*self.constraints, *later.constraints)),
-            later.tasks if later.tasks_listed else self.tasks,
-            self.tasks_listed or later.tasks_listed,
-            later.task or self.task,
-            later.doing or self.doing,
-            later.touched if later.task else _each_last((*self.touched, *later.touched))[-_MOST_TOUCHED:],
-            _each_last((*self.waiting, *later.waiting))[-_MOST_WAITING:],
-            _each_last((*self.skills, *later.skills)),
-            in_force((*self.findings, *later.findings)),
-            in_force((*self.preferences, *later.preferences)),
+            **{name: _each_last(both[name]) for name in _EACH_ONCE},
+            **{name: in_force(both[name]) for name in _IN_FORCE},
+            tasks=later.tasks if later.tasks_listed else self.tasks,
+            tasks_listed=self.tasks_listed or later.tasks_listed,
+            task=later.task or self.task,
+            doing=later.doing or self.doing,
+            touched=touched[-_MOST_TOUCHED:],
+            waiting=_each_last(both["waiting"])[-_MOST_WAITING:],
         )
 
     def latest(self, n: int) -> Facts:

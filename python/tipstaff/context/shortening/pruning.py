@@ -177,61 +177,42 @@ def capped_results(
 ) -> tuple[Message, ...]:
     """Return messages of which no result of a tool takes more than `most` tokens; those that do are cut."""
     found = list(messages)
-    for index, message in enumerate(messages):
-        for position, block in enumerate(blocks_of(message)):
-            if block.get("type") == "tool_result" and (size := estimate_block(block, count=count)) > most:
-                blocks = list(blocks_of(found[index]))
-                blocks[position] = shortened_result(block, most / size, reference)
-                found[index] = with_blocks(found[index], blocks)
+    for size, index, position in _result_sizes(messages, count):
+        if size > most:
+            _cut_result(found, index, position, most / size, reference)
     return tuple(found)
 
 
+def _result_sizes(messages: Sequence[Message], count: TextCounter) -> list[tuple[int, int, int]]:
+    return [
+        (estimate_block(block, count=count), index, position)
+        for index, message in enumerate(messages)
+        for position, block in enumerate(blocks_of(message))
+        if block.get("type") == "tool_result"
+    ]
+
+
+def _cut_result(found: list[Message], index: int, position: int, share: float, reference: Reference | None) -> Block:
+    blocks = list(blocks_of(found[index]))
+    blocks[position] = shortened_result(blocks[position], share, reference)
+    found[index] = with_blocks(found[index], blocks)
+    return blocks[position]
+
+
 def shortened_results(
-    messages: Sequence[Message],
-    excess: int,
-    known: dict[str, Block],
-    *,
-    count: TextCounter,
-    reference: Reference | None = None,
-) -> tuple[tuple[Message, ...], int]:
-    """Return messages with their largest results cut, even new ones, until `excess` tokens are saved; and what that is.
+    messages: Sequence[Message], excess: int, *, count: TextCounter, reference: Reference | None = None
+) -> tuple[Message, ...]:
+    """Return messages with their largest results cut, even new ones, until `excess` tokens are saved.
 
     The last resort, where neither pruning nor compaction is enough: one result may be larger than the window.
-
-    Parameters
-    ----------
-    known
-        Results that were cut before, by the ids of their calls: they are cut in the same way again, and new ones are
-        added.
     """
-    found = list(messages)
-    sizes: list[tuple[int, int, int]] = []
-    saved = 0
-
-    def put(index: int, position: int, block: Block, shorter: Block) -> int:
-        blocks = list(blocks_of(found[index]))
-        blocks[position] = shorter
-        found[index] = with_blocks(found[index], blocks)
-        return estimate_block(block, count=count) - estimate_block(shorter, count=count)
-
-    for index, message in enumerate(messages):
-        for position, block in enumerate(blocks_of(message)):
-            if block.get("type") != "tool_result":
-                continue
-            before = known.get(str(block.get("tool_use_id")))
-            size = estimate_block(block, count=count)
-            if before is not None and estimate_block(before, count=count) < size:
-                saved += put(index, position, block, before)
-            elif excess > 0:
-                sizes.append((size, index, position))
-    for size, index, position in sorted(sizes, key=lambda one: (-one[0], one[1], one[2])):
+    found, saved = list(messages), 0
+    for size, index, position in sorted(_result_sizes(messages, count), key=lambda one: (-one[0], one[1], one[2])):
         if saved >= excess or size < _LEAST_SHORTENED:
             break
-        block = blocks_of(found[index])[position]
-        shorter = shortened_result(block, max(0.0, 1 - (excess - saved) / size), reference)
-        known[str(block.get("tool_use_id"))] = shorter
-        saved += put(index, position, block, shorter)
-    return tuple(found), saved
+        shorter = _cut_result(found, index, position, max(0.0, 1 - (excess - saved) / size), reference)
+        saved += size - estimate_block(shorter, count=count)
+    return tuple(found)
 
 
 KEPT_EXCHANGES: Final = 8

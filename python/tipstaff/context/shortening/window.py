@@ -19,31 +19,19 @@ the other. Source: ADR-004, runtime context management.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Any, Final, cast
+from typing import Any, Final
 
-from tipstaff.context.conversation.messages import CALLS
+from tipstaff.context.conversation.messages import CALLS, blocks_of
 from tipstaff.errors import ConfigError
 from tipstaff.model import Record
 
-REGIONS: Final[tuple[str, ...]] = (
-    "system_prompt",
-    "compacted_history",
-    "graph_entities",
-    "hydrated_context",
-    "recent_history",
-    "tool_results",
+REGIONS: Final = tuple(
+    "system_prompt compacted_history graph_entities hydrated_context recent_history tool_results".split()
 )
-"""In the order in which they are sent."""
+"""In the order in which they are sent; they leave from the end, the first never."""
 
-EVICTION_ORDER: Final[tuple[str, ...]] = (
-    "tool_results",
-    "recent_history",
-    "hydrated_context",
-    "graph_entities",
-    "compacted_history",
-)
 DEFAULT_HEADROOM_TOKENS: Final = 6_400
 DEFAULT_THRESHOLD: Final = 0.60
 DEFAULT_TOOL_RESULT_MAX_AGE: Final = 3
@@ -51,16 +39,9 @@ _BYTES_PER_TOKEN: Final = 4
 
 
 class WindowEntry(Record, frozen=True, kw_only=True):
-    """One message or text in the window.
+    """One message or text in the window, numbered from 0 on, with the iteration in which it was added.
 
-    Attributes
-    ----------
-    index
-        Counted from 0 in the order of adding; what the methods of the window return.
-    iteration
-        The iteration in which it was added.
-    links
-        Ids of the tool calls that it makes or answers.
+    `links` are the ids of the tool calls that it makes or answers.
     """
 
     index: int
@@ -138,23 +119,11 @@ class ContextWindow:
     def add(
         self, region: str, content: str | Mapping[str, Any] | None = None, *, role: str = "", tokens: int | None = None
     ) -> int:
-        """Add a text or a message to a region and return its index.
+        """Add a text, or a message of the Messages API's shape, to one of the `REGIONS` and return its index.
 
-        Parameters
-        ----------
-        region
-            One of `REGIONS`.
-        content
-            A text, or a message of the Messages API's shape.
-        role
-            ``tool`` makes it expire; of a message its own role, or ``tool`` where it holds nothing but results.
-        tokens
-            What it costs, where that is known.
-
-        Raises
-        ------
-        ConfigError
-            If the region is not known, or `tokens` is negative.
+        The role ``tool`` makes it expire; of a message it is its own role, or ``tool`` where it holds nothing but
+        results. `tokens` are what it costs, where that is known. Raises `ConfigError` if the region is not known, or
+        `tokens` is negative.
         """
         if region not in REGIONS:
             msg = f"region: expected one of {', '.join(REGIONS)}, got {region!r}"
@@ -164,8 +133,7 @@ class ContextWindow:
             raise ConfigError(msg)
         links: frozenset[str] = frozenset()
         if isinstance(content, Mapping):
-            calls, results, only_results = _links(content)
-            links = calls | results
+            links, only_results = _links(content)
             role = role or ("tool" if only_results else str(content.get("role") or ""))
         entry = WindowEntry(
             index=self._next,
@@ -220,13 +188,7 @@ class ContextWindow:
         return found
 
     def gc(self, iteration: int | None = None) -> tuple[int, ...]:
-        """Drop results of tools that are too old, with the calls that they answer, and return their indexes.
-
-        Parameters
-        ----------
-        iteration
-            The present one from now on; the window's own where None.
-        """
+        """Drop results of tools that are too old at an iteration, with the calls that they answer; return indexes."""
         if iteration is not None:
             self.iteration = iteration
         old = [
@@ -242,9 +204,8 @@ class ContextWindow:
         The system prompt stays; where it alone is above the budget, all others are dropped and `total` is still above.
         """
         dropped: list[int] = []
-        going = [entry for entry in self._entries.values() if entry.region in EVICTION_ORDER]
-        for entry in sorted(going, key=lambda entry: EVICTION_ORDER.index(entry.region)):
-            if self._total <= budget:
+        for entry in sorted(self._entries.values(), key=lambda entry: -REGIONS.index(entry.region)):
+            if self._total <= budget or entry.region == REGIONS[0]:
                 break
             dropped += self._drop(entry)
         return tuple(dropped)
@@ -273,23 +234,9 @@ class ContextWindow:
         return dropped
 
 
-def _links(message: Mapping[str, Any]) -> tuple[frozenset[str], frozenset[str], bool]:
+def _links(message: Mapping[str, Any]) -> tuple[frozenset[str], bool]:
     """Return the ids of a message's calls and results, and whether it holds nothing but results."""
-    content: object = message.get("content")
-    blocks: Iterable[object] = cast("Sequence[object]", content) if isinstance(content, list) else ()
-    calls: set[str] = set()
-    results: set[str] = set()
-    others = isinstance(content, str) and bool(content)
-    for block in blocks:
-        if not isinstance(block, Mapping):
-            continue
-        fields = cast("Mapping[str, Any]", block)
-        kind = str(fields.get("type"))
-        if kind in CALLS:
-            calls.add(str(fields.get("id")))
-            others = True
-        elif kind.endswith("tool_result"):
-            results.add(str(fields.get("tool_use_id")))
-        else:
-            others = True
-    return frozenset(calls), frozenset(results), bool(results) and not others
+    blocks = blocks_of(message)
+    results = {str(b.get("tool_use_id")) for b in blocks if str(b.get("type")).endswith("tool_result")}
+    calls = {str(block.get("id")) for block in blocks if block.get("type") in CALLS}
+    return frozenset(calls | results), bool(blocks) and all(str(b.get("type")).endswith("tool_result") for b in blocks)
