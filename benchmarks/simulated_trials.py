@@ -18,7 +18,7 @@ from tipstaff.runs.events import RunEvent, Violation
 from tipstaff.runs.open_run import OpenRun
 from tipstaff.runs.optimizer.changes import Change
 from tipstaff.runs.optimizer.trials import Experiment, assign, judge
-from tipstaff.runs.statistics.intervals import wilson_interval
+from tipstaff.runs.statistics.metrics import wilson_interval
 from tipstaff.runs.statistics.sequential import SMALLEST_EFFECT, boundaries
 
 _AT_ONCE: Final = 500

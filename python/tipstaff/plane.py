@@ -39,9 +39,8 @@ from tipstaff.guidance.retrieval.retriever import ShardRetriever
 from tipstaff.guidance.retrieval.shard_index import current_day
 from tipstaff.model import PolicyBundle, Record, RetrievalResult
 from tipstaff.runs import telemetry
-from tipstaff.runs.evaluators.evaluating import evaluate
+from tipstaff.runs.evaluators.evaluating import EvaluatorResult, evaluate
 from tipstaff.runs.evaluators.manifests import dependencies_added, is_manifest
-from tipstaff.runs.evaluators.results import EvaluatorResult
 from tipstaff.runs.events import (
     VIOLATION_SEVERITIES,
     DiffSummary,
@@ -53,7 +52,7 @@ from tipstaff.runs.events import (
 )
 from tipstaff.runs.limits import LoopBreaker, LoopDecision, LoopLimits
 from tipstaff.runs.open_run import OpenRun, OpenRuns
-from tipstaff.runs.optimizer.editing import applies, with_changes
+from tipstaff.runs.optimizer.changes import applies, with_changes
 from tipstaff.runs.optimizer.trials import Experiment, History, assign
 from tipstaff.runs.scope import Budgets, Scope
 from tipstaff.runs.statistics.metrics import ViolationRank

@@ -15,7 +15,7 @@ from tests.shared_data import shared_path
 from tipstaff.errors import ConfigError
 from tipstaff.runs import DiffSummary, EvaluatorResult, RunEvent, TestResults, Violation, evaluate, ledger_metrics
 from tipstaff.runs.evaluators import evaluating
-from tipstaff.runs.evaluators.counting import results_of
+from tipstaff.runs.evaluators.evaluating import results_of
 from tipstaff.runs.evaluators.manifests import (
     UnreadManifestError,
     dependencies_added,

@@ -14,9 +14,8 @@ import pytest
 from tests.runs.repository import made_repository
 from tipstaff.errors import ConfigError, SourceNotFoundError
 from tipstaff.runs.events import TokenUse
-from tipstaff.runs.headless.comparison import compare
 from tipstaff.runs.headless.executors import Executor, run_command
-from tipstaff.runs.headless.reports import as_json, junit, markdown
+from tipstaff.runs.headless.reports import as_json, compare, junit, markdown
 from tipstaff.runs.headless.runner import SuiteResult, clone, run_suite
 from tipstaff.runs.headless.streams import read_stream
 from tipstaff.runs.headless.suites import Suite, read_suite, suite_of

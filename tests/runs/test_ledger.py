@@ -16,7 +16,7 @@ from tests.runs.made import KEY, START, run_event
 from tipstaff.errors import ConfigError, LedgerError, StoreDamagedError, StoreError, StoreWriteError
 from tipstaff.runs import Ledger, RunEvent, Violation
 from tipstaff.runs.events import canonical_json
-from tipstaff.runs.ledger import chain, schema
+from tipstaff.runs.ledger import chain
 from tipstaff.store.database import version_of
 
 
@@ -78,8 +78,7 @@ def test_many_threads_lose_nothing(ledger: Ledger) -> None:
 
 def test_a_conflict_fails_its_own_caller_alone(ledger: Ledger) -> None:
     """Entries that are written together do not share their errors."""
-    from tipstaff.runs.ledger.chain import entry_of
-    from tipstaff.runs.ledger.writing import Waiting
+    from tipstaff.runs.ledger.chain import Waiting, entry_of
 
     ledger.append(run_event(1))
     waiting = [Waiting([entry_of(run_event(2))]), Waiting([entry_of(run_event(1, rework_lines=5))]),
@@ -212,7 +211,7 @@ def verifier(database: Any) -> Callable[[], chain.VerifyReport]:
     """Return a function that verifies what a connection sees, its open transaction included."""
     from sqlalchemy.pool import StaticPool
 
-    from tipstaff.runs.ledger.verification import verify
+    from tipstaff.runs.ledger.chain import verify
 
     engine = create_engine("sqlite://", creator=lambda: database, poolclass=StaticPool, pool_reset_on_return=None)
 
@@ -314,7 +313,7 @@ def test_an_older_schema_is_migrated_with_its_entries(url: str) -> None:
     ledger = Ledger(url, key=KEY)
     ledger.append_many(run_event(number) for number in range(1, 6))
     with ledger.database.writing() as connection:
-        for table in (schema.SPOOL_FILES, schema.SET_ASIDE):
+        for table in (chain.SPOOL_FILES, chain.SET_ASIDE):
             table.drop(connection)
         connection.execute(text("DROP INDEX tipstaff_entries_kind"))
         connection.execute(text("CREATE INDEX tipstaff_entries_at ON tipstaff_entries (at)"))
@@ -322,7 +321,7 @@ def test_an_older_schema_is_migrated_with_its_entries(url: str) -> None:
     ledger.close()
     with Ledger(url, key=KEY) as ledger:
         with ledger.database.reading() as connection:
-            assert version_of(connection, schema.SCHEMA) == schema.SCHEMA.version == 3
+            assert version_of(connection, chain.SCHEMA) == chain.SCHEMA.version == 3
         assert ledger.verify() == chain.VerifyReport(True, 5)
         with ledger.database.writing() as connection:
             connection.execute(text("UPDATE tipstaff_about SET value = '99' WHERE name = 'schema'"))

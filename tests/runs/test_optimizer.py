@@ -17,8 +17,7 @@ from tipstaff.guidance.project import compile_repository
 from tipstaff.plane import GuidanceControlPlane
 from tipstaff.runs import Ledger, RunEvent, Violation
 from tipstaff.runs.open_run import OpenRun
-from tipstaff.runs.optimizer.changes import Change
-from tipstaff.runs.optimizer.editing import apply_patch, patch_of, with_changes
+from tipstaff.runs.optimizer.changes import Change, apply_patch, patch_of, with_changes
 from tipstaff.runs.optimizer.optimizer import Optimizer, OptimizerConfig
 from tipstaff.runs.optimizer.proposers import Evidence, ModelProposer, PhraseProposer
 from tipstaff.runs.optimizer.trials import Experiment, History, assign, judge

@@ -16,8 +16,7 @@ from tipstaff.gates.judging.engine import EnforcementGates
 from tipstaff.gates.results import aggregate_decision
 from tipstaff.guidance.project import compile_repository
 from tipstaff.runs import replay
-from tipstaff.runs.optimizer.changes import Change
-from tipstaff.runs.optimizer.editing import with_changes
+from tipstaff.runs.optimizer.changes import Change, with_changes
 from tipstaff.runs.replaying.comparing import HOME, TEMPORARY, Call, calls_parts, count_calls
 from tipstaff.runs.replaying.report import html_report
 

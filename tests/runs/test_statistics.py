@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.runs.made import run_event
 from tipstaff.errors import ConfigError
 from tipstaff.runs import RunEvent, SequentialTest, Violation, ledger_metrics, rank_violations, rule_stats
-from tipstaff.runs.statistics.intervals import bootstrap_difference, wilson_interval
+from tipstaff.runs.statistics.metrics import bootstrap_difference, wilson_interval
 from tipstaff.runs.statistics.sequential import boundaries
 
 

@@ -1,5 +1,5 @@
+from tipstaff.runs.evaluators.evaluating import EvaluatorResult as EvaluatorResult
 from tipstaff.runs.evaluators.evaluating import evaluate as evaluate
-from tipstaff.runs.evaluators.results import EvaluatorResult as EvaluatorResult
 from tipstaff.runs.events import DiffSummary as DiffSummary
 from tipstaff.runs.events import GateVerdict as GateVerdict
 from tipstaff.runs.events import RunEvent as RunEvent
@@ -14,6 +14,6 @@ from tipstaff.runs.replaying.comparing import replay as replay
 from tipstaff.runs.statistics.metrics import Metrics as Metrics
 from tipstaff.runs.statistics.metrics import ViolationRank as ViolationRank
 from tipstaff.runs.statistics.metrics import ledger_metrics as ledger_metrics
-from tipstaff.runs.statistics.rules import rank_violations as rank_violations
-from tipstaff.runs.statistics.rules import rule_stats as rule_stats
+from tipstaff.runs.statistics.metrics import rank_violations as rank_violations
+from tipstaff.runs.statistics.metrics import rule_stats as rule_stats
 from tipstaff.runs.statistics.sequential import SequentialTest as SequentialTest

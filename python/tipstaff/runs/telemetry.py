@@ -13,7 +13,7 @@ from typing import Any, Final
 from tipstaff.errors import MissingExtraError
 from tipstaff.gates.results import GateResult, aggregate_decision
 from tipstaff.model import RetrievalResult
-from tipstaff.runs.evaluators.results import EvaluatorResult
+from tipstaff.runs.evaluators.evaluating import EvaluatorResult
 from tipstaff.runs.events import RunEvent
 from tipstaff.runs.open_run import OpenRun
 

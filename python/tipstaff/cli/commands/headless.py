@@ -56,7 +56,7 @@ def command(
             write(f"{state}  {plain(one.id)}  {one.seconds:.1f} s{why}", painter=paint)
 
     if compared is not None:
-        from tipstaff.runs.headless.comparison import compare
+        from tipstaff.runs.headless.reports import compare
 
         a, b = ({rule_path: _text(path)} for path in compared)
         found = compare(suite, repository, a, b, repeats=repeats, executor=asked, parallel=parallel, done=done)

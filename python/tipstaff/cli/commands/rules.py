@@ -175,7 +175,7 @@ def _period(rule: GuidanceRule) -> str:
 def stats(repository: Path, url: str | None, key_file: Path | None, limit: int, as_json: bool) -> int:
     """Show how often each rule was relevant, retrieved, followed, broken and corrected, with 95 % intervals."""
     from tipstaff.guidance.project import open_project
-    from tipstaff.runs.statistics.rules import RunRow, rule_stats
+    from tipstaff.runs.statistics.metrics import RunRow, rule_stats
 
     with opened(repository, url, key_file) as ledger:
         with open_project(repository) as project:

@@ -106,7 +106,7 @@ def finish(
 
 
 def _reported(path: Path) -> TestResults:
-    from tipstaff.runs.evaluators.counting import results_of
+    from tipstaff.runs.evaluators.evaluating import results_of
 
     try:
         found = results_of(path.read_text(encoding="utf-8", errors="replace"))

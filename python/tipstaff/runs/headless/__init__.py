@@ -1,4 +1,4 @@
 """The headless runner: suites in YAML in, reports of what agents did out.
 
-Read `suites`, `streams`, `executors`, `assertions`, `runner`, then `reports` and `comparison`.
+Read `suites`, `streams`, `executors`, `runner`, then `reports`.
 """

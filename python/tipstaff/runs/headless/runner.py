@@ -18,9 +18,8 @@ from tipstaff.gates.judging.engine import EnforcementGates
 from tipstaff.guidance.reading.sources import read_repository
 from tipstaff.model import Record
 from tipstaff.runs.events import DiffSummary, RunEvent, TestResults, TokenUse, Violation
-from tipstaff.runs.headless.assertions import failure_of
 from tipstaff.runs.headless.executors import Executor, end_running
-from tipstaff.runs.headless.suites import Case, Suite
+from tipstaff.runs.headless.suites import Case, Suite, failure_of
 
 _GIT: Final = (
     "git",

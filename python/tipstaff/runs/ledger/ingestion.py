@@ -28,10 +28,8 @@ from sqlalchemy import Connection, delete, insert, select, update
 from tipstaff.errors import SourceError, SourceNotFoundError, StoreWriteError
 from tipstaff.model import Record
 from tipstaff.runs.events import canonical_json, without_controls
-from tipstaff.runs.ledger.chain import Entry, body_digest
+from tipstaff.runs.ledger.chain import SET_ASIDE, SPOOL_FILES, Entry, Waiting, body_digest, known_entries
 from tipstaff.runs.ledger.ledger import Ledger
-from tipstaff.runs.ledger.schema import SET_ASIDE, SPOOL_FILES
-from tipstaff.runs.ledger.writing import Waiting, known_entries
 from tipstaff.store.state import state_folder
 
 GRACE_S: Final = 30.0

@@ -19,8 +19,8 @@ from tipstaff.errors import ConfigError
 from tipstaff.guidance.project import compile_repository
 from tipstaff.model import PolicyBundle, Record
 from tipstaff.runs.ledger.ledger import Ledger
-from tipstaff.runs.optimizer.changes import Change
-from tipstaff.runs.optimizer.editing import (
+from tipstaff.runs.optimizer.changes import (
+    Change,
     Patch,
     applies,
     apply_patch,
@@ -32,11 +32,9 @@ from tipstaff.runs.optimizer.editing import (
     record_name,
     with_changes,
 )
-from tipstaff.runs.optimizer.proposers import Evidence, PhraseProposer, Proposer, refused
-from tipstaff.runs.optimizer.replayed import replayed
+from tipstaff.runs.optimizer.proposers import Evidence, PhraseProposer, Proposer, refused, replayed
 from tipstaff.runs.optimizer.trials import Experiment, History, Trial, judge
-from tipstaff.runs.statistics.metrics import ViolationRank
-from tipstaff.runs.statistics.rules import RuleUses, RunRow
+from tipstaff.runs.statistics.metrics import RuleUses, RunRow, ViolationRank
 from tipstaff.runs.statistics.sequential import SequentialTest
 from tipstaff.store.replacing import replaced_file
 

@@ -24,9 +24,8 @@ from tipstaff.model import Record
 from tipstaff.runs.events import RunEvent
 from tipstaff.runs.ledger.ledger import Ledger
 from tipstaff.runs.open_run import OpenRun
-from tipstaff.runs.optimizer.changes import Change
-from tipstaff.runs.optimizer.editing import Patch
-from tipstaff.runs.statistics.intervals import wilson_interval
+from tipstaff.runs.optimizer.changes import Change, Patch
+from tipstaff.runs.statistics.metrics import wilson_interval
 from tipstaff.runs.statistics.sequential import ARMS, SequentialTest
 
 ABANDONED_MS: Final = 86_400_000

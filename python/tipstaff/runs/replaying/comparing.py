@@ -21,8 +21,8 @@ from tipstaff.gates.secrets.scanner import redact
 from tipstaff.guidance.retrieval.retriever import ShardRetriever
 from tipstaff.model import PolicyBundle, Record
 from tipstaff.processors import usable_processors
-from tipstaff.runs.evaluators.commands import command_of
-from tipstaff.runs.statistics.intervals import wilson_interval
+from tipstaff.runs.evaluators.evaluating import command_of
+from tipstaff.runs.statistics.metrics import wilson_interval
 
 COMMAND_TOOLS: Final = frozenset("Bash bash shell run_shell_command local_shell exec_command run_terminal_cmd".split())
 """Tools whose one parameter that counts is ``command``."""

@@ -1,4 +1,4 @@
 """Statistics: runs in, figures with intervals and decisions with a stated error out.
 
-Read `metrics`, `intervals`, `rules`, then `sequential` and `simulation`.
+Read `metrics` (figures, intervals, rules), then `sequential`.
 """
