@@ -144,7 +144,7 @@ def bundle(n_shards: int) -> PolicyBundle:
     """Return a bundle of so many different shards with the compiled file's constitution."""
     from tipstaff import compile_guidance
     from tipstaff.guidance.compiling.compiler_config import CompilerConfig
-    from tipstaff.guidance.compiling.shard_text import compact_text
+    from tipstaff.guidance.compiling.constitution import compact_text
     from tipstaff.model import GuidanceRule, PolicyBundle, RuleManifest, RuleShard
 
     draw = random.Random(_SEED + 3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from tipstaff.guidance.compiling.shard_text import compact_text
+from tipstaff.guidance.compiling.constitution import compact_text
 from tipstaff.model import Constitution, GuidanceRule, PolicyBundle, RuleManifest, RuleShard
 
 

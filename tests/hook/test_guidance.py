@@ -16,7 +16,7 @@ from tests.hook.running import Bench
 from tipstaff import ShardRetriever, compile_guidance
 from tipstaff.guidance.hook.image import write_hook_image
 from tipstaff.guidance.project import compile_repository
-from tipstaff.guidance.retrieval.prompt_budget import PROMPT_TOKENS
+from tipstaff.guidance.retrieval.selection import PROMPT_TOKENS
 from tipstaff.model import PolicyBundle
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from tests.kernels.instruction_sets import implementations
 from tipstaff.guidance.wording.claims import claims, opposed
-from tipstaff.guidance.wording.rule_lexicon import lexicon
 from tipstaff.guidance.wording.vocabulary import IRREGULAR_STEMS
-from tipstaff.guidance.wording.word_roles import word_roles
+from tipstaff.guidance.wording.word_roles import lexicon, word_roles
 from tipstaff.kernels.formats import roles
 from tipstaff.kernels.formats.lexicon import fnv, make_lexicon, read_lexicon
 from tipstaff.kernels.formats.stems import regular_stem

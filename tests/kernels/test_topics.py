@@ -9,9 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tipstaff.guidance.wording.claims import task_words, topic_words
-from tipstaff.guidance.wording.rule_lexicon import lexicon
 from tipstaff.guidance.wording.vocabulary import IRREGULAR_STEMS
-from tipstaff.guidance.wording.word_roles import FUNCTION_WORDS
+from tipstaff.guidance.wording.word_roles import FUNCTION_WORDS, lexicon
 from tipstaff.kernels import _intents
 from tipstaff.kernels.formats import roles
 from tipstaff.kernels.formats.lexicon import fnv

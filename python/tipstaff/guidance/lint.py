@@ -16,7 +16,7 @@ from tipstaff.errors import ConfigError
 from tipstaff.frontmatter import ALWAYS
 from tipstaff.guidance.diagnostics import KINDS, find
 from tipstaff.guidance.quality import MAX_RULE_CHARS, is_long, is_vague
-from tipstaff.guidance.reading.repository_files import list_files
+from tipstaff.guidance.reading.discovery import list_files
 from tipstaff.guidance.scope_findings import scope_findings
 from tipstaff.model import EVERYWHERE, Diagnostic, GuidanceRule, PolicyBundle, Record, Severity
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tipstaff import globs
 from tipstaff.guidance.diagnostics import find
-from tipstaff.guidance.reading.repository_files import FileList
+from tipstaff.guidance.reading.discovery import FileList
 from tipstaff.model import Diagnostic, GuidanceRule, Record, Severity
 
 if TYPE_CHECKING:

@@ -338,7 +338,7 @@ def test_many_shards_are_shared_among_threads(monkeypatch: pytest.MonkeyPatch, s
 
 
 def test_threads_share_a_retriever_while_what_it_remembers_is_emptied(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tipstaff.guidance.retrieval.masks.MAX_MASKS", 2)
+    monkeypatch.setattr("tipstaff.guidance.retrieval.shard_index.MAX_MASKS", 2)
     monkeypatch.setattr("tipstaff.guidance.retrieval.shard_profiles._MAX_CARDS", 2)
     monkeypatch.setattr("tipstaff.guidance.retrieval.shard_profiles._MAX_PAIRS", 2)
     shop = ShardRetriever(compile_guidance(RULES + DATED), HashEmbedding())

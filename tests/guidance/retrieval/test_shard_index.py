@@ -13,8 +13,8 @@ from tipstaff.globs import scope_applies
 from tipstaff.guidance.embeddings.hash_embedding import HashEmbedding
 from tipstaff.guidance.retrieval import shard_index
 from tipstaff.guidance.retrieval.fused_index import intent_mask, search_blob
-from tipstaff.guidance.retrieval.masks import MAX_MASKS
 from tipstaff.guidance.retrieval.shard_index import (
+    MAX_MASKS,
     ShardIndex,
     current_day,
     index_of_bundle,

@@ -3,9 +3,8 @@ from __future__ import annotations
 import pytest
 
 from tipstaff.guidance.wording.claims import FORBID, LIFT, PERMIT, REQUIRE, claims, opposed, same_topic, topic_of
-from tipstaff.guidance.wording.rule_lexicon import lexicon
 from tipstaff.guidance.wording.vocabulary import MASKS, stem
-from tipstaff.guidance.wording.word_roles import FUNCTION_WORDS, IMPERATIVES, not_demanding, word_roles
+from tipstaff.guidance.wording.word_roles import FUNCTION_WORDS, IMPERATIVES, lexicon, not_demanding, word_roles
 from tipstaff.kernels.formats import roles
 from tipstaff.kernels.formats.lexicon import fnv, read_lexicon
 

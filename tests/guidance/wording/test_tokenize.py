@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tipstaff.guidance.wording.rule_lexicon import column, lexicon
 from tipstaff.guidance.wording.tokenize import plain_clauses, plain_words, tokens, words
+from tipstaff.guidance.wording.word_roles import column, lexicon
 from tipstaff.kernels import read_words
 from tipstaff.kernels.formats.clauses import COMMA, STOP
 

@@ -183,6 +183,11 @@ def _language(own: str, rule: GuidanceRule) -> Choice | None:
         spoken = {name for pattern, name in _SPOKEN.items() if pattern.search(own)}
     named = (_LANGUAGE_OF.get((match[1] or match[2]).lower()) for match in _IN_LANGUAGE.finditer(own))
     names = {name for name in named if name is not None}
+    if not (names or spoken or own.isascii()):
+        for key in ("before", "after"):
+            if (written := re.search(_DATA["written"][key], own)) is not None:
+                what = re.sub("^(?:所有|すべての|全ての|모든 ?)", "", written["thing"])
+                return Choice("language", _DATA["written"]["names"][written["name"]], frozenset({what}), permits=False)
     mentioned = {_LANGUAGE_OF[word] for word in split(own) if word in _LANGUAGE_OF}
     if len(names | spoken) != 1 or mentioned != names:
         return None

@@ -20,19 +20,18 @@ from tipstaff.errors import SourceError
 from tipstaff.frontmatter import ALWAYS
 from tipstaff.guidance.compiling import conflicts
 from tipstaff.guidance.compiling.compiler_config import CompilerConfig
-from tipstaff.guidance.compiling.constitution import pack, short_hash
+from tipstaff.guidance.compiling.constitution import compact_text, notes_of, pack, short_hash
 from tipstaff.guidance.compiling.election import CONSTITUTION_TOKENS, FOLDER_TOKENS, elect, folder_scope
 from tipstaff.guidance.compiling.identity import match_former
 from tipstaff.guidance.compiling.merging import Merging, folder_of
 from tipstaff.guidance.compiling.precedence import Laws, lifts_rules, nearer_wins, stricter
 from tipstaff.guidance.compiling.rule_maker import RuleMaker
-from tipstaff.guidance.compiling.shard_text import compact_text, notes_of
 from tipstaff.guidance.compiling.statements import CONFLICT, CONTRADICTION, POSSIBLE
 from tipstaff.guidance.diagnostics import find
 from tipstaff.guidance.extraction.extraction import extract
 from tipstaff.guidance.reading.documents import Document, document_from_text
-from tipstaff.guidance.wording.rule_lexicon import classes, column, lexicon
 from tipstaff.guidance.wording.tokenize import plain_words
+from tipstaff.guidance.wording.word_roles import classes, column, lexicon
 from tipstaff.kernels import read_words
 from tipstaff.model import (
     EVERYWHERE,

@@ -8,11 +8,12 @@ from typing import Final
 from tipstaff.globs import scopes_may_overlap
 from tipstaff.guidance.compiling.choices import conflicting_choices
 from tipstaff.guidance.compiling.identity import signs
+from tipstaff.guidance.compiling.stances import opposed_stances
 from tipstaff.guidance.compiling.statements import opposition, statement, statement_text
 from tipstaff.guidance.wording.claims import MAX_TOPIC_WORDS, claims, may_forbid, similarity, topic_of
-from tipstaff.guidance.wording.rule_lexicon import column, lexicon
 from tipstaff.guidance.wording.tokenize import plain_clauses, plain_words
 from tipstaff.guidance.wording.tokenize import words as split
+from tipstaff.guidance.wording.word_roles import column, lexicon
 from tipstaff.kernels import alike_texts, opposed_texts
 from tipstaff.model import GuidanceRule, Relation
 
@@ -53,7 +54,7 @@ def relate(rules: Sequence[GuidanceRule]) -> tuple[tuple[Relation, ...], bool]:
     for pair in opposed:
         if (relation := _opposition(*(rules[index] for index in pair))) is not None:
             found[pair] = relation
-    for pair, relation in conflicting_choices(rules).items():
+    for pair, relation in (*conflicting_choices(rules).items(), *opposed_stances(rules).items()):
         found.setdefault(pair, relation)
     alike, alike_all = alike_texts(
         lexicon(), *column(texts, plain_words), NEAR_DUPLICATE, MAX_TOPIC_WORDS, _PAIRS_PER_RULE * len(rules) + 1_000

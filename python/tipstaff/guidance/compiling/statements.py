@@ -53,7 +53,7 @@ _BAN_AND_VERB: Final = re.compile(_EXPRESSIONS["ban_and_verb"], re.IGNORECASE)
 _ROUTINE: Final = CuedPattern(_EXPRESSIONS["routine"], "before after prior whenever when time on", _LISTS["routine_1"])
 _ROUTINE_ASIDE: Final = re.compile(rf"[,(]?\s*{_ROUTINE.pattern.pattern}", re.IGNORECASE)
 """With what joins it to the words before it: this is tried at every blank."""
-_HEDGES: Final = re.compile(_EXPRESSIONS["hedges"], re.IGNORECASE)
+HEDGES: Final = re.compile(_EXPRESSIONS["hedges"], re.IGNORECASE)
 _MISTAKES: Final = re.compile(r"\b(?:pitfalls?|mistakes?|gotchas?|traps?|problems?|issues?|errors?)\b", re.IGNORECASE)
 """What is below a heading of mistakes names some of them, and says of others what to do."""
 _CATEGORICAL: Final = re.compile(r"\b(?:never|under no circumstances)\b", re.IGNORECASE)
@@ -132,7 +132,7 @@ def _statement(words: str, labels: str, headings: tuple[str, ...]) -> Statement:
         () if mistakes else claims(text),
         frozenset(context) - _PLAIN_TOPICS,
         waits,
-        _HEDGES.search(text) is not None or _HEDGES.search(labels) is not None,
+        HEDGES.search(text) is not None or HEDGES.search(labels) is not None,
         _CATEGORICAL.search(text) is not None or _CATEGORICAL.search(labels) is not None,
     )
 
@@ -157,7 +157,7 @@ def opposition(one: Statement, other: Statement) -> tuple[str, float] | None:
         if kind is None:
             continue
         score = similarity(ban.topic, demand.topic)
-        if best is None or (_STRENGTH[kind], score) > (_STRENGTH[best[0]], best[1]):
+        if best is None or (STRENGTH[kind], score) > (STRENGTH[best[0]], best[1]):
             best = (kind, score)
     return best
 
@@ -177,7 +177,7 @@ def clash_of_contexts(one: frozenset[str], other: frozenset[str], topic: frozens
     return bool(one - other - topic) + bool(other - one - topic)
 
 
-_STRENGTH: Final = {POSSIBLE: 0, CONFLICT: 1, CONTRADICTION: 2}
+STRENGTH: Final = {POSSIBLE: 0, CONFLICT: 1, CONTRADICTION: 2}
 
 
 def _kind(ban: Claim, demand: Claim, banning: Statement, demanding: Statement) -> str | None:

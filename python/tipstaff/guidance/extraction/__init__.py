@@ -2,5 +2,5 @@
 
 Read `extraction` (the walk through a document), `outline` (what it remembers on the way), then `headings`, `paragraphs`
 and `items` (one per kind of block), `kinds` and `sentences` (what is a rule), `grammar` and `patterns` (what they look
-for), `rule_ids`, `annotations` and `candidate`.
+for), `annotations` and `candidate`.
 """

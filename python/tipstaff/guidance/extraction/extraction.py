@@ -43,11 +43,12 @@ from tipstaff.guidance.extraction.patterns import (
     ends_open_with_colon,
     is_bold_line,
     is_label,
+    looks_like_id,
+    split_id,
     take_id,
     tells_what_happens,
 )
 from tipstaff.guidance.extraction.polarity import decides
-from tipstaff.guidance.extraction.rule_ids import looks_like_id, split_id
 from tipstaff.guidance.extraction.sentences import (
     commands_elsewhere,
     directs,

@@ -33,8 +33,8 @@ from tipstaff.guidance.extraction.patterns import (
     closed_emphasis,
     is_title,
     shortened,
+    split_id,
 )
-from tipstaff.guidance.extraction.rule_ids import split_id
 from tipstaff.guidance.extraction.sentences import describes, directs, has_strong_modal
 from tipstaff.guidance.reading.constitution_headings import is_constitution_heading, plain_heading
 from tipstaff.guidance.reading.elements import Element

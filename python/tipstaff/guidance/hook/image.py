@@ -20,8 +20,8 @@ from tipstaff.guidance.embeddings.static_embedding import StaticEmbedding
 from tipstaff.guidance.hook.scopes import write_scopes
 from tipstaff.guidance.intents.classify import LEXICON
 from tipstaff.guidance.retrieval.fused_index import intent_mask, search_blob
-from tipstaff.guidance.retrieval.prompt_budget import PROMPT_TOKENS
 from tipstaff.guidance.retrieval.search import LEAST_SHARE
+from tipstaff.guidance.retrieval.selection import PROMPT_TOKENS
 from tipstaff.guidance.retrieval.shard_profiles import Cards
 from tipstaff.guidance.retrieval.task_vocabulary import query_lexicon
 from tipstaff.guidance.retrieval.vectors import boosts_of, path_boost_of

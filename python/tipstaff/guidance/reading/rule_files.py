@@ -1,6 +1,6 @@
 """Which files are rule files, whose they are, and the scope that each gives its rules.
 
-`FORMATS` is the table. A file's rules apply to its own folder: the folder it is in, or the one that
+The table is ``rule_files.toml``. A file's rules apply to its own folder: the folder it is in, or the one that
 holds the host's hidden folder; in the root, everywhere. Front matter (``paths:``, ``globs:``, ``applyTo:``) narrows
 that.
 """
@@ -8,9 +8,10 @@ that.
 from __future__ import annotations
 
 import re
+import tomllib
 from functools import lru_cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -64,78 +65,11 @@ class Format(msgspec.Struct, frozen=True):
     scope: str = FOLDER
 
 
-_CLAUDE: Final = "code.claude.com/docs/en/memory"
-_CODEX: Final = "developers.openai.com/codex/guides/agents-md"
-_CURSOR: Final = "cursor.com/docs/context/rules"
-_COPILOT: Final = "docs.github.com/en/copilot/how-tos/configure-custom-instructions"
-_WINDSURF: Final = "docs.windsurf.com/windsurf/cascade/memories"
-_CLINE: Final = "docs.cline.bot/features/cline-rules"
-_ANTIGRAVITY: Final = "antigravity.google/docs/rules-workflows"
-_GEMINI: Final = "geminicli.com/docs/cli/gemini-md"
-_JUNIE: Final = "www.jetbrains.com/help/junie/customize-guidelines.html"
-_AUGMENT: Final = "docs.augmentcode.com/setup-augment/guidelines"
-_ROO: Final = "docs.roocode.com/features/custom-instructions"
-
-FORMATS: Final = (
-    Format("CLAUDE.md", "claude", 0, _CLAUDE),
-    Format(".claude/CLAUDE.md", "claude", 0, _CLAUDE),
-    Format(".claude/rules/**/*.md", "claude", 0, _CLAUDE, scope=GLOBS),
-    Format("CLAUDE.local.md", "claude", 0, _CLAUDE, local=True),
-    Format(".claude/CLAUDE.md", "claude", 0, _CLAUDE, local=True, scope=USER),
-    Format(".claude/rules/**/*.md", "claude", 0, _CLAUDE, local=True, scope=USER),
-    Format("AGENTS.md", "agents", 1, "agents.md"),
-    Format("AGENT.md", "agents", 1, "ampcode.com/manual"),
-    Format("AGENTS.override.md", "agents", 1, _CODEX),
-    Format(".agents/rules/**/*.md", "agents", 1, _ANTIGRAVITY, scope=GLOBS),
-    Format(".agent/rules/**/*.md", "agents", 1, _ANTIGRAVITY, scope=GLOBS),
-    Format(".codex/AGENTS.md", "agents", 1, _CODEX, local=True, scope=USER),
-    Format("GEMINI.md", "gemini", 2, _GEMINI),
-    Format(".gemini/GEMINI.md", "gemini", 2, _GEMINI, local=True, scope=USER),
-    Format(".cursorrules", "cursor", 3, _CURSOR),
-    Format(".cursor/rules/**/*.mdc", "cursor", 3, _CURSOR, scope=GLOBS),
-    Format(".cursor/rules/**/*.md", "cursor", 3, _CURSOR, scope=GLOBS),
-    Format(".github/copilot-instructions.md", "copilot", 4, _COPILOT),
-    Format(".github/instructions/**/*.instructions.md", "copilot", 4, _COPILOT, scope=GLOBS),
-    Format(".windsurfrules", "windsurf", 5, _WINDSURF),
-    Format(".windsurf/rules/**/*.md", "windsurf", 5, _WINDSURF, scope=GLOBS),
-    Format(".clinerules", "cline", 6, _CLINE),
-    Format(".clinerules/**/*.md", "cline", 6, _CLINE, scope=GLOBS),
-    Format(".clinerules/**/*.txt", "cline", 6, _CLINE),
-    Format(".roorules", "roo", 7, _ROO),
-    Format(".roo/rules/**/*.md", "roo", 7, _ROO),
-    Format(".roo/rules/**/*.txt", "roo", 7, _ROO),
-    Format(".roo/rules-*/**/*.md", "roo", 7, _ROO),
-    Format(".kiro/steering/**/*.md", "kiro", 8, "kiro.dev/docs/steering", scope=GLOBS),
-    Format(".junie/guidelines.md", "junie", 9, _JUNIE),
-    Format(".junie/AGENTS.md", "junie", 9, _JUNIE),
-    Format(".continue/rules/**/*.md", "continue", 10, "docs.continue.dev/customize/deep-dives/rules", scope=GLOBS),
-    Format("CONVENTIONS.md", "aider", 11, "aider.chat/docs/usage/conventions.html", root_only=True, scope=ROOT),
-    Format(".rules", "zed", 12, "zed.dev/docs/ai/rules", root_only=True, scope=ROOT),
-    Format(".amazonq/rules/**/*.md", "amazonq", 13, "docs.aws.amazon.com/amazonq/latest/qdeveloper-ug"),
-    Format(".augment/rules/**/*.md", "augment", 14, _AUGMENT),
-    Format(".augment-guidelines", "augment", 14, _AUGMENT, root_only=True, scope=ROOT),
-    Format(".aiassistant/rules/**/*.md", "jetbrains", 15, "www.jetbrains.com/help/ai-assistant", scope=GLOBS),
-    Format(".kilocode/rules/**/*.md", "kilocode", 16, "kilocode.ai/docs/advanced-usage/custom-rules"),
-    Format(".trae/rules/**/*.md", "trae", 17, "docs.trae.ai/ide/rules", scope=GLOBS),
-    Format("WARP.md", "warp", 18, "docs.warp.dev/agent-platform/capabilities/rules"),
-    Format(".goosehints", "goose", 19, "block.github.io/goose/docs/guides/using-goosehints"),
-    Format("QWEN.md", "qwen", 20, "qwenlm.github.io/qwen-code-docs"),
-    Format("CRUSH.md", "crush", 21, "github.com/charmbracelet/crush", root_only=True, scope=ROOT),
-    Format("CODEBUDDY.md", "codebuddy", 22, "www.codebuddy.ai/docs/cli/memory"),
-    Format("IFLOW.md", "iflow", 23, "platform.iflow.cn/cli/configuration/iflow"),
-    Format(".qoder/rules/**/*.md", "qoder", 24, "docs.qoder.com/user-guide/rules", scope=GLOBS),
-    Format(".gemini/styleguide.md", "gemini-review", 25, "developers.google.com/gemini-code-assist/docs"),
-    Format(".openhands/microagents/**/*.md", "openhands", 26, "docs.all-hands.dev/usage/prompting"),
-    Format(".openhands_instructions", "openhands", 26, "docs.all-hands.dev", root_only=True, scope=ROOT),
-    Format(".tabnine/guidelines/**/*.md", "tabnine", 27, "docs.tabnine.com/main/getting-started"),
-    Format(".idx/airules.md", "idx", 28, "firebase.google.com/docs/studio/set-up-gemini"),
-    Format(
-        ".continuerules", "continue", 10, "docs.continue.dev/customize/deep-dives/rules", root_only=True, scope=ROOT
-    ),
-    Format("best_practices.md", "qodo", 29, "qodo-merge-docs.qodo.ai/tools/improve", root_only=True, scope=ROOT),
-    Format(".cursor/BUGBOT.md", "bugbot", 30, "cursor.com/docs/bugbot"),
-    Format(".ruler/**/*.md", "ruler", 31, "github.com/intellectronica/ruler"),
-    Format(".tipstaff/rules/**/*.md", "tipstaff", 19, "docs/rule-files.md", scope=GLOBS),
+_DATA: Final[dict[str, Any]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+FORMATS: Final = tuple(
+    msgspec.convert({"source": entry.get("source", ""), **one, "host": host, "precedence": entry["precedence"]}, Format)
+    for host, entry in _DATA.items()
+    for one in entry["files"]
 )
 """Every kind of rule file that is read. The files of `USER` come after those of the repository."""
 
@@ -227,10 +161,7 @@ def enters(folder: str, name: str) -> bool:
     return name in HOST_FOLDERS or (not name.startswith(".") and name.lower() not in _SKIPPED)
 
 
-_KEYS: Final = {
-    "claude": ("paths",), "copilot": ("applyTo",), "cursor": ("globs",), "windsurf": ("globs",), "trae": ("globs",),
-    "kiro": ("fileMatchPattern",), "cline": ("paths",), "continue": ("globs",), "agents": ("globs",),
-}  # fmt: skip
+_KEYS: Final = {host: tuple(entry["keys"]) for host, entry in _DATA.items() if "keys" in entry}
 """The keys by which a host reads scopes; of others each is taken."""
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from tipstaff.guidance.retrieval.prompt_budget import MOST_BY_TOKENS
+from tipstaff.guidance.retrieval.selection import MOST_BY_TOKENS
 
 if TYPE_CHECKING:
     from tipstaff.guidance.retrieval.retriever import ShardRetriever

@@ -10,7 +10,7 @@ from tipstaff.globs import scope_applies
 from tipstaff.guidance.retrieval.search import Hit, Question
 from tipstaff.guidance.retrieval.shard_profiles import Card
 from tipstaff.guidance.wording.claims import task_words
-from tipstaff.guidance.wording.rule_lexicon import lexicon
+from tipstaff.guidance.wording.word_roles import lexicon
 from tipstaff.kernels import TopicWords
 from tipstaff.kernels.formats import roles
 

@@ -23,11 +23,10 @@ from tipstaff.guidance.compiling.compiler import in_force
 from tipstaff.guidance.compiling.constitution import rule_line, short_hash
 from tipstaff.guidance.embeddings.hash_embedding import Embedding, HashEmbedding
 from tipstaff.guidance.intents.classify import classify_intent
-from tipstaff.guidance.retrieval.prompt_budget import MOST_SHARDS, most_shards, positions_within
 from tipstaff.guidance.retrieval.ranking import rank_texts
 from tipstaff.guidance.retrieval.reasons import Reasons
 from tipstaff.guidance.retrieval.search import Hit, Question, ShardSearch, given_intent, risk_bits
-from tipstaff.guidance.retrieval.selection import Selection
+from tipstaff.guidance.retrieval.selection import MOST_SHARDS, Selection, most_shards, positions_within
 from tipstaff.guidance.retrieval.shard_index import ShardIndex, current_day, index_of_bundle, index_of_store, iso_day
 from tipstaff.guidance.retrieval.shard_profiles import Card, Cards
 from tipstaff.guidance.retrieval.vectors import boosts_of, default_embedding

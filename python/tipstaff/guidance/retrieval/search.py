@@ -19,7 +19,7 @@ from tipstaff.errors import ConfigError
 from tipstaff.guidance.embeddings.static_embedding import StaticEmbedding
 from tipstaff.guidance.intents.classify import paths_in
 from tipstaff.guidance.retrieval.fused_index import SECTION
-from tipstaff.guidance.retrieval.masks import MAX_MASKS, joined
+from tipstaff.guidance.retrieval.shard_index import MAX_MASKS, joined
 from tipstaff.guidance.retrieval.task_vocabulary import kinds_of, query_lexicon
 from tipstaff.guidance.retrieval.vectors import cosines, path_boost_of, with_words
 from tipstaff.kernels import FusedSearch

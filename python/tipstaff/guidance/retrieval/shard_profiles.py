@@ -10,8 +10,8 @@ import msgspec
 from tipstaff.globs import scopes_may_overlap
 from tipstaff.guidance.compiling.statements import Statement, excludes, statement, statement_text
 from tipstaff.guidance.wording.claims import FORBID, LIFT, MAX_CHARS, topic_words
-from tipstaff.guidance.wording.rule_lexicon import column, lexicon
 from tipstaff.guidance.wording.tokenize import plain_clauses
+from tipstaff.guidance.wording.word_roles import column, lexicon
 from tipstaff.kernels import opposed_texts, stem_hashes
 from tipstaff.model import EVERYWHERE, Constitution, GuidanceRule, RuleShard
 

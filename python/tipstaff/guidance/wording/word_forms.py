@@ -31,7 +31,12 @@ def expressions(module: str) -> dict[str, str]:
 
 def lists(module: str) -> dict[str, str]:
     """Return the lists of words of a module by name, with white space between two words; ``{{never}}`` is its forms."""
-    return {name: _HOLE.sub(lambda hole: _named(hole[1]), text) for name, text in word_lists()[module]["words"].items()}
+    return filled(module, "words")
+
+
+def filled(module: str, table: str) -> dict[str, str]:
+    """Return a table of lists of words by name, with the forms that stand for ``{{never}}`` and its like."""
+    return {name: _HOLE.sub(lambda hole: _named(hole[1]), text) for name, text in word_lists()[module][table].items()}
 
 
 def _named(names: str) -> str:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tipstaff.guidance.extraction.rule_ids import looks_like_id, split_id
+from tipstaff.guidance.extraction.patterns import looks_like_id, split_id
 
 
 @pytest.mark.parametrize(
