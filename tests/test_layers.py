@@ -25,7 +25,7 @@ STEPS = (
     ("review",),
     ("runs",),
     ("plane",),
-    ("hosts", "cluster"),
+    ("hosts", "adapters", "cluster"),
     ("serving",),
     ("cli",),
 )

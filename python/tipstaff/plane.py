@@ -305,6 +305,11 @@ class GuidanceControlPlane:
         return self
 
     @property
+    def root(self) -> Path:
+        """The repository."""
+        return self._shared.root
+
+    @property
     def bundle(self) -> PolicyBundle:
         """The compiled rules."""
         return self._rules().bundle
@@ -373,7 +378,7 @@ class GuidanceControlPlane:
 
     def verdict(
         self, tool: str, params: Any, *, cwd: str | None = None, run_id: str | None = None, record: bool = True,
-        asker: str = "python",
+        asker: str = "python", waits: bool = True,
     ) -> Verdict:  # fmt: skip
         """Judge a tool call before it runs, as :meth:`evaluate_tool_use`, and return one answer.
 
@@ -388,7 +393,9 @@ class GuidanceControlPlane:
             Whether the call happens. Where it does not, nothing is noted or counted, nothing waits, and later calls are
             judged as if this one had not been asked about.
         asker
-            Which program asks, in its few words for the person.
+            Which program asks, for the person.
+        waits
+            Whether a call that needs a person waits for one; False where the caller asks the person itself.
 
         Raises
         ------
@@ -404,7 +411,7 @@ class GuidanceControlPlane:
             results = gates.evaluate_tool_use(name, params, cwd=where, flow=copied)
             return verdict_of([*results, *self._scope.check(name, params, gates, cwd, counts=False)])
         verdict = verdict_of(self.evaluate_tool_use(name, params, cwd=cwd, run_id=run_id))
-        if verdict.decision == "require-confirmation":
+        if waits and verdict.decision == "require-confirmation":
             verdict = self._waiting(verdict, name, params, where, asker)
         if run is None:
             record_verdict(verdict, name, where, host=asker)
@@ -541,6 +548,12 @@ class GuidanceControlPlane:
         retriever, _ = rules.given(self._shared.root, record.assignments)
         self._open(_Active(record, retriever, is_stored=True))
         return record.event_id
+
+    @property
+    def current_run(self) -> str | None:
+        """The run that this thread or asyncio task began and did not finish; None where there is none."""
+        run_id = _CURRENT_RUN.get()
+        return run_id if run_id in self._shared.runs else None
 
     def open_run(self, run_id: str) -> OpenRun:
         """Return what is known of an open run so far; raises `ConfigError` where none of this id is open."""

@@ -16,8 +16,8 @@ Turn = dict[str, Any] | str | int
 
 
 @contextlib.contextmanager
-def model_server(script: list[Turn]) -> Iterator[str]:
-    """Serve a script and yield the URL."""
+def model_server(script: list[Turn], seen: list[dict[str, Any]] | None = None) -> Iterator[str]:
+    """Serve a script and yield the URL; the requests are appended to `seen`."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -31,6 +31,8 @@ def model_server(script: list[Turn]) -> Iterator[str]:
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or b"{}")
             path = self.path.partition("?")[0]
+            if seen is not None and path.endswith("/messages"):
+                seen.append(body)
             if path.endswith("/messages"):
                 self.anthropic(body)
             elif path.endswith("/responses"):
