@@ -1,4 +1,4 @@
-"""Writes the table of covered tools in docs/covered-tools.md: ``python -m tools.write_covered_tools``."""
+"""Writes the table of covered tools in docs/reference/covered-tools.md: ``python -m tools.write_covered_tools``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tipstaff.gates.packs.model import Policy
 from tipstaff.gates.packs.reader import load_policy
 from tipstaff.store.replacing import replaced_file
 
-PAGE: Final = Path(__file__).resolve().parents[1] / "docs" / "covered-tools.md"
+PAGE: Final = Path(__file__).resolve().parents[1] / "docs" / "reference" / "covered-tools.md"
 _HEAD: Final = """# Covered tools
 
 You want to know whether a tool is covered: find it below, or try `tipstaff gate 'TOOL ...'`.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from tools.embedding.sources import Source
 
-CARD: Final = Path(__file__).resolve().parents[2] / "docs" / "embedding-model-card.md"
+CARD: Final = Path(__file__).resolve().parents[2] / "docs" / "reference" / "embedding-model-card.md"
 _BEGIN: Final = "<!-- sources: written by tools.embedding.train -->"
 _END: Final = "<!-- end of sources -->"
 _KINDS: Final = {"deb": "Debian main", "sdist": "PyPI, source distribution", "wheel": "PyPI, wheel"}

@@ -1,7 +1,7 @@
 """Meaning without a model: a vector for each word piece, added up.
 
 The table was fitted so that a text's sum of rows points where a sentence transformer would point; how, on what text and
-with what result, says ``docs/embedding-model-card.md``.
+with what result, says ``docs/reference/embedding-model-card.md``.
 """
 
 from __future__ import annotations

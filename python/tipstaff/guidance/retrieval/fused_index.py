@@ -6,7 +6,7 @@ text, headings, labels and path are in postings with what they contribute to a B
 a prior; of very many rules there are the signs of their rows, by which the search chooses. Everything that does not
 depend on the task is computed here, once.
 
-Source: docs/embedding-model-card.md has the figures and what each part is worth.
+Source: docs/reference/embedding-model-card.md has the figures and what each part is worth.
 """
 
 from __future__ import annotations
