@@ -38,8 +38,7 @@ from tipstaff import (
 from tipstaff.context.candidates.records import Candidate
 from tipstaff.context.prompt.assembly import AssembledPrompt
 from tipstaff.context.prompt.sections import SectionReport
-from tipstaff.context.shortening.compaction import CompactionResult
-from tipstaff.context.shortening.pruning import PruneResult
+from tipstaff.context.shortening.compaction import CompactionResult, PruneResult
 from tipstaff.context.sources.memory_tiers import MemoryTier
 from tipstaff.context.tokens.estimator import TokenEstimator
 from tipstaff.context.tokens.request_tokens import BudgetCheck

@@ -12,10 +12,10 @@ from tipstaff.context.prompt.truncation import truncate as truncate
 from tipstaff.context.session.fitting import WindowOverflowError as WindowOverflowError
 from tipstaff.context.session.session import ContextSession as ContextSession
 from tipstaff.context.shortening.compaction import compact as compact
+from tipstaff.context.shortening.compaction import prune_for_request as prune_for_request
 from tipstaff.context.shortening.facts import Facts as Facts
 from tipstaff.context.shortening.facts import extract_facts as extract_facts
 from tipstaff.context.shortening.preamble import CompactionConfig as CompactionConfig
-from tipstaff.context.shortening.pruning import prune_for_request as prune_for_request
 from tipstaff.context.sources.auto_memory import AutoMemory as AutoMemory
 from tipstaff.context.sources.memory_tiers import MemoryTiers as MemoryTiers
 from tipstaff.context.tokens.counting import estimate_message as estimate_message

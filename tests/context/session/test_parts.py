@@ -11,8 +11,8 @@ import pytest
 
 from tests.context.session.rules import anthropic_problems, chat_problems
 from tipstaff.context import AutoMemory, ContextSession, MessageError
-from tipstaff.context.inspecting.pictures import course_svg
 from tipstaff.context.tokens.counting import usage_tokens
+from tipstaff.serving.pictures import course_svg
 
 PROMPT = {"role": "user", "content": "fix `total` in shop/orders.py"}
 

@@ -124,7 +124,7 @@ def diff(*, against: int | None, repository: Path, session: str | None, number: 
 @_options
 def plot(*, output: Path, repository: Path, session: str | None, number: int | None, as_json: bool) -> None:
     """Write a treemap of the window as an SVG file."""
-    from tipstaff.context.inspecting.pictures import prompt_tiles, treemap_svg, window_tiles
+    from tipstaff.serving.pictures import prompt_tiles, treemap_svg, window_tiles
     from tipstaff.store.replacing import replaced_file
 
     snapshot = _load(repository, session, number)
@@ -148,8 +148,8 @@ def course(*, output: Path | None, repository: Path, session: str | None, as_jso
     import msgspec
 
     from tipstaff.context.inspecting.course import read
-    from tipstaff.context.inspecting.pictures import course_svg
     from tipstaff.context.inspecting.snapshot import SnapshotFolder
+    from tipstaff.serving.pictures import course_svg
     from tipstaff.store.replacing import replaced_file
 
     found = read(SnapshotFolder.of_project(repository), session)

@@ -56,20 +56,10 @@ def neutralised(text: str, longest: int) -> str:
 
 
 class CandidatePromptConfig(Record, frozen=True, kw_only=True):
-    """What of the candidates enters a prompt.
+    """What of the candidates enters a prompt, if any.
 
-    Attributes
-    ----------
-    enabled
-        Whether any does.
-    max_count, max_tokens
-        How many, and how much of the window the whole section takes at most.
-    max_item_chars
-        Longest content that is shown of one candidate, in code points.
-    min_relevance
-        What is less relevant is left out. 0 takes everything, the relevant first.
-    categories
-        Categories that may be shown; empty for all.
+    At most `max_count` of these categories (empty for all), in at most `max_tokens`, with `max_item_chars` code
+    points of each; what is less relevant than `min_relevance` is left out, 0 takes everything, the relevant first.
     """
 
     enabled: bool = True

@@ -24,48 +24,34 @@ class CandidateConfig(Record, frozen=True, kw_only=True):
 
     Attributes
     ----------
-    merge_similarity
-        Least Jaccard similarity of word sets for an observation to count as evidence for a candidate.
-    merge_window_days
-        Greatest distance in time, either way, between the observation and the candidate's last evidence.
+    merge_similarity, merge_window_days
+        Least Jaccard similarity of word sets for an observation to count as evidence for a candidate, and greatest
+        distance in time, either way, from the candidate's last evidence.
     min_evidence
         Independent evidence that promotion takes: several observations from one source count once.
     min_score, keep_score
         Decayed score that promotion takes, and that a promoted candidate must keep.
-    min_attempts, max_failure_rate
-        Of the attempts within `window_days`, for promotion.
-    window_days
-        How far back attempts, conflicts and notes are looked at.
-    severe_lookback_days
-        A severe failure within this time forbids promotion and demotes.
-    max_consecutive_failures
-        So many failures in a row, the newest last, forbid promotion and demote.
-    demotion_min_attempts, demotion_failure_rate
-        Attempts within the window, and the share of failures among them, that demote.
-    conflict_threshold
-        Corrections by the user, of uses that did not succeed, that demote.
-    cooldown_days
-        How long a demoted candidate waits before it is tried again.
+    min_attempts, max_failure_rate, window_days
+        Of the attempts within so many days, for promotion; conflicts and notes are looked at as far back.
+    severe_lookback_days, max_consecutive_failures
+        A severe failure within this time, or so many failures in a row, the newest last, forbid promotion and demote.
+    demotion_min_attempts, demotion_failure_rate, conflict_threshold
+        Attempts within the window with this share of failures, or so many corrections by users, demote.
+    cooldown_days, retention_days
+        How long a demoted candidate waits before it is tried again; without evidence for longer it is removed.
     half_life_days, grace_days
         Decay of the score since the last evidence; it begins after the grace.
-    retention_days
-        A candidate without evidence for longer is removed.
     anti_pattern_days, anti_pattern_similarity
         A proven anti-pattern seen within this time forbids promotion on its tool of what is this similar to it.
     score_memory
         How many earlier observations a new one is weighed against at most, so that old candidates can still change.
     success_step, failure_step
         What one outcome adds to the score or takes from it.
-    max_events, max_sources
-        How many events and sources a candidate remembers, the newest.
-    max_content_chars
-        Longest content that is taken, in code points.
-    categories
-        Categories that may be promoted; empty for all.
-    unpromotable_kinds
-        Kinds that are never promoted.
-    forbidding_notes
-        A note within the window that contains one of these words forbids promotion.
+    max_events, max_sources, max_content_chars
+        How many events and sources a candidate remembers, the newest; longest content taken, in code points.
+    categories, unpromotable_kinds, forbidding_notes
+        Categories that may be promoted, empty for all; kinds that never are; words in a note within the window that
+        forbid it.
     """
 
     merge_similarity: float = 0.50
@@ -196,30 +182,19 @@ class CandidateObservation(Record, frozen=True, kw_only=True):
 
     Attributes
     ----------
-    content
-        What was learned, as a sentence. Half surrogate pairs become U+FFFD.
-    score
-        How sure the observer is, 0 to 1.
-    kind
-        One of `KINDS`; kinds are never mixed.
-    category, tool_tag
-        What it belongs to. An observation is evidence for candidates of its own kind, category and tool alone.
-    tags
-        Free labels.
+    content, score
+        What was learned, as a sentence (half surrogate pairs become U+FFFD), and how sure the observer is, 0 to 1.
+    kind, category, tool_tag, tags
+        One of `KINDS`, what it belongs to, and free labels. An observation is evidence for candidates of its own kind,
+        category and tool alone.
     success_delta, failure_delta
         How often it was tried, with which result.
     source_ref
         Where it comes from, such as a session; empty if unknown. Evidence from one source counts once.
-    occurred_at
-        When; the store's clock if None. A `datetime`, ISO 8601 text or seconds since 1970.
-    severe_failure
-        It did harm.
-    correction_conflict
-        A user corrected what it led to.
-    note
-        Words about this observation.
-    cooldown_until
-        Not to be promoted before then.
+    occurred_at, cooldown_until
+        When, the store's clock if None; not to be promoted before. `datetime`, ISO 8601 text or seconds since 1970.
+    severe_failure, correction_conflict, note
+        It did harm; a user corrected what it led to; words about this observation.
     """
 
     content: str

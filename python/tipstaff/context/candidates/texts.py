@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import tomllib
 import unicodedata
 from functools import lru_cache
-from typing import Final
+from importlib import resources
+from typing import Final, NamedTuple
 
 _ASCII_WORDS: Final = re.compile(r"[a-z0-9_]+")
 _WORD: Final = re.compile(r"[A-Za-z0-9_\x80-\U0010ffff]")
@@ -108,82 +110,17 @@ _SPEAKER: Final = re.compile(
 )
 _TO_THE_MODEL: Final = re.compile(r"\b(?:you|your|ignore|obey|comply|reveal|disregard)\b", re.IGNORECASE)
 
-_GAP: Final = r"[^.!?\n]{0,30}?"
-_ORDERS: Final = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        # English
-        (
-            rf"\b(?:ignore|disregard|forget|override|bypass|drop|skip)\b{_GAP}\b(?:previous|prior|above|earlier|preceding|foregoing|"
-            rf"your|system|developer|safety|original)\b{_GAP}\b(?:instructions?|prompts?|rules|guidelines|directions|directives|"
-            r"constraints|orders|guardrails|safeguards|training)\b"
-        ),
-        (
-            r"\b(?:ignore|disregard|forget)\s+(?:all|any|every|everything)\b(?:\s+(?:of\s+)?(?:the|these|those|your|other)){0,2}\s*"
-            r"(?:instructions?|prompts?|guidelines|directives|(?:you (?:were|have been) told|above|before))\b"
-        ),
-        (
-            r"\byou are (?:now|no longer)\b[^.!?\n]{0,40}\b(?:unrestricted|jailbroken|dan\b|free of|free from|"
-            r"bound|developer mode|"
-            r"root mode|admin(?:istrator)? mode|a different (?:ai|assistant|model)|an? (?:ai|assistant|model)\b)"
-        ),
-        r"\b(?:new|updated|real|true) (?:system )?instructions?(?: for you)?\s*:\s*\S",
-        (
-            r"\b(?:reveal|print|repeat|output|show|leak|send|exfiltrate)\b[^.!?\n]{0,20}\b(?:your (?:(?:system|"
-            r"hidden|initial) "
-            r"prompt|(?:system |hidden |initial )?instructions)|the (?:system|hidden|initial) prompt)\b"
-        ),
-        (
-            r"\b(?:pretend|act|behave|respond) as (?:if|though) (?:you (?:have|had|were|are)|there (?:were|are)) no "
-            r"(?:rules|restrictions|limits|instructions|guidelines|constraints)\b"
-        ),
-        # code that is fetched, then run
-        (
-            r"\b(?:curl|wget|fetch|iwr|irm|invoke-webrequest|invoke-restmethod)\b[^\n]{0,200}\|\s*(?:sudo\s+)?"
-            r"(?:(?:ba|z|da|k|fi)?sh|python[\d.]*|node|perl|ruby|iex|invoke-expression)\b"
-        ),
-        r"\b(?:ba|z|da)?sh\b\s+(?:-c\s+)?[\"']?(?:<\(|\$\()\s*(?:curl|wget)\b",
-        r"\b(?:eval|exec|source|iex)\b\W{0,4}[\"'$(<]{1,4}\s*(?:curl|wget|iwr|irm|requests\.get|urlopen|fetch)\b",
-        (
-            r"\b(?:download|fetch)\b[^\n]{0,80}\band (?:then )?(?:run|execute|eval(?:uate)?|source) (?:it|them|"
-            r"the (?:script|"
-            r"code|binary|payload))\b"
-        ),
-        # Chinese, Japanese, Korean
-        (
-            r"(?:忽略|无视|無視|忘记|忘記|不要理会|不理会)[^。！？\n]{0,10}(?:之前|以上|先前|所有|前面|上述|此前|以前|全部|系统|系統)?[^。！？\n]{0,8}"
-            r"(?:指令|提示词|提示|指示|命令|系统消息)"
-        ),
-        r"(?:以前|これまで|上記|前述|前|すべて|全て|今まで|あなた|システム)(?:の|まで)?[^。！？\n]{0,10}(?:指示|命令|プロンプト|ルール)[^。！？\n]{0,6}(?:無視|忘れ)",
-        r"(?:이전|위의?|모든|앞의?|지금까지|시스템)[^.!?\n]{0,12}(?:지시|명령|프롬프트|지침)[^.!?\n]{0,8}(?:무시|잊)",
-        # Spanish, Portuguese, Italian, French, German, Dutch, Polish, Turkish
-        r"\b(?:ignor[ae]\w*|olvid[ae]\w*|descart[ae]\w*|omit[ae])\b[^.!?\n]{0,25}\b(?:instrucciones|indicaciones|órdenes|directrices)\b",
-        r"\b(?:ignor[ae]\w*|esque[çc]a\w*|desconsidere\w*)\b[^.!?\n]{0,25}\b(?:instruções|instrucoes|ordens|orientações)\b",
-        r"\b(?:ignora\w*|dimentica\w*)\b[^.!?\n]{0,25}\b(?:istruzioni|indicazioni)\b",
-        (
-            r"\b(?:ignore[rz]?|oublie[rz]?|négligez?)\b[^.!?\n]{0,25}\b(?:instructions|consignes|directives)\b[^.!?\n]{0,25}\b(?:précédentes?|"
-            r"antérieures?|ci-dessus|système)\b"
-        ),
-        (
-            r"\b(?:ignorier\w*|vergiss|vergessen sie|missachte\w*)\b[^.!?\n]{0,30}\b(?:anweisungen|instruktionen|"
-            r"vorgaben|anordnungen)\b"
-        ),
-        r"\b(?:negeer|vergeet)\b[^.!?\n]{0,25}\b(?:instructies|aanwijzingen)\b",
-        r"\b(?:zignoruj|ignoruj|zapomnij)\b[^.!?\n]{0,25}\b(?:instrukcje|instrukcji|polecenia)\b",
-        (
-            r"\b(?:önceki|yukarıdaki|tüm)\b[^.!?\n]{0,20}\b(?:talimat\w*|yönerge\w*)\b[^.!?\n]{0,12}\b(?:yok say|"
-            r"unut|görmezden)"
-        ),
-        # Russian, Ukrainian, Hindi, Arabic, Hebrew
-        (
-            r"(?:игнорир\w+|проигнорир\w+|забуд\w+|не обращай\w* внимания на|ігнору\w+)[^.!?\n]{0,25}(?:инструкци|"
-            r"указани|інструкц|вказівк|приказ)"
-        ),
-        r"(?:पिछले|पूर्व|सभी|ऊपर)[^।\n]{0,15}(?:निर्देश|आदेश)[^।\n]{0,12}(?:अनदेखा|नज़रअंदाज़|भूल|उपेक्षा)",
-        r"(?:تجاهل|انس|تغاضَ? عن)[^.!؟\n]{0,20}(?:التعليمات|الأوامر|الإرشادات)",
-        r"(?:התעלם|התעלמי|שכח)[^.!?\n]{0,15}(?:ההוראות|הוראות)",
-    )
-)
+
+class _Patterns(NamedTuple):
+    orders: tuple[re.Pattern[str], ...]
+    against: re.Pattern[str]
+
+
+@lru_cache(maxsize=1)
+def _patterns() -> _Patterns:
+    data = tomllib.loads(resources.files("tipstaff.context.candidates").joinpath("refusal.toml").read_text("utf-8"))
+    orders = tuple(re.compile(one, re.IGNORECASE) for one in data["orders"])
+    return _Patterns(orders, re.compile(data["against"], re.IGNORECASE))
 
 
 def normalised(text: str) -> str:
@@ -207,20 +144,9 @@ def refusal(text: str) -> str:
         return "plays another speaker"
     line = " ".join(plain.split())
     for candidate in dict.fromkeys((line, line.lower().translate(_LOOK_ALIKES))):
-        if any(pattern.search(candidate) is not None for pattern in _ORDERS):
+        if any(pattern.search(candidate) is not None for pattern in _patterns().orders):
             return "drops instructions or runs fetched code"
     return ""
-
-
-_AGAINST: Final = re.compile(
-    r"\b(?:never|don'?t|do not|does not|must not|mustn'?t|should not|shouldn'?t|cannot|can'?t|may not|not|"
-    r"no|avoid|stop|without|"
-    r"refrain|forbid(?:den)?|prohibit(?:ed)?|nie|niemals|nicht|kein\w*|nunca|jamás|evita\w*|jamais|ne pas|"
-    r"sempre não|não|mai)\b"
-    r"|никогда|нельзя|не\s|不要|不得|禁止|切勿|しない|ないで|禁じ|하지\s?마|금지|कभी नहीं|मत\s|ห้าม|อย่า|لا\s|ممنوع|אסור|"
-    r"לעולם",
-    re.IGNORECASE,
-)
 
 
 def is_against(text: str) -> bool:
@@ -228,4 +154,4 @@ def is_against(text: str) -> bool:
 
     Two denials undo each other, as in "never skip without asking"; the first one counts.
     """
-    return _AGAINST.search(normalised(text)) is not None
+    return _patterns().against.search(normalised(text)) is not None

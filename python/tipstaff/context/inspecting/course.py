@@ -26,29 +26,18 @@ _LEAST_CACHED_TOKENS: Final = 1_024
 
 
 class CallReport(Record, frozen=True, kw_only=True):
-    """One call of a session.
+    """One call of a session; tokens as the provider reported them (`measured`), else estimated.
 
     Attributes
     ----------
-    number
-        From 1 on.
-    tokens
-        What the request took, as the provider reported it; estimated where it did not.
-    measured
-        Whether that was reported.
-    output_tokens
-        What the answer took.
-    prefix_tokens
-        How much of the request was, byte for byte, the beginning of the previous one.
-    cached_tokens
-        What the provider says it read from its cache; None where it does not say.
+    prefix_tokens, cached_tokens
+        How much of the request was, byte for byte, the beginning of the previous one; what the provider says it read
+        from its cache, None where it does not say.
     cost
         What the request cost with a cache, modelled, in tokens at the full price.
-    broken_by
+    broken_by, break_cost
         Why the beginning differs from the request before: ``pruned``, ``summarized``, ``history``, ``system``,
-        ``tools``; empty where it does not.
-    break_cost
-        What that cost: the difference to the same request with its beginning in the cache.
+        ``tools``; and the difference to the same request with its beginning in the cache.
     saved_tokens
         What a pruning or compaction took out.
     """

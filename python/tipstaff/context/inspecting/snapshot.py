@@ -57,22 +57,9 @@ class LiveFigures(Record, frozen=True, kw_only=True):
 
 
 class SnapshotSection(Record, frozen=True, kw_only=True):
-    """One section of the prompt as it was sent, or why it was not.
+    """One section of the prompt as it was sent, or why it was not: its report, with its text.
 
-    Attributes
-    ----------
-    ref
-        The key, with ``#2``, ``#3`` ... where an earlier section has the same.
-    key, source_type, scope_type, inclusion_reason, evidence
-        What it is, where it comes from, for whom it is there, and why.
-    priority, base_priority, boosts, protected
-        What decided whether it stays.
-    original_chars, final_chars, original_tokens, estimated_tokens
-        Its size before and after the budget.
-    included, truncated, cut
-        Whether any of it was sent, whether any of it was not, and which part.
-    content
-        Its text as sent.
+    `ref` is the key, with ``#2``, ``#3`` ... where an earlier section has the same.
     """
 
     ref: str

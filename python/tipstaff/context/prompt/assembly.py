@@ -177,23 +177,18 @@ OverflowPolicy = Literal["raise", "report"]
 
 
 class AssembledPrompt(Record, frozen=True, kw_only=True):
-    """A system prompt and how it came to be.
+    """A system prompt and how it came to be: the sections' texts one after another, in the order of their addition.
 
     Attributes
     ----------
-    prompt
-        The sections' texts one after another, in the order in which they were added.
-    truncated_section_keys
-        Keys of the sections of which anything is missing, in that order.
-    sections
-        A report of every section that was added, also of those that are not in the prompt.
+    truncated_section_keys, sections
+        Keys of the sections of which anything is missing; a report of every one, also of those not in the prompt.
     budget
         What it was held to.
     total_chars, estimated_tokens
         Length of the prompt in code points, and in tokens by the rule of four characters a token.
     stable_chars
-        How many characters at the prompt's beginning do not depend on the request: the protected and stable sections
-        before the first other one.
+        How many characters at its beginning do not depend on the request.
     overflow
         Set where protected sections alone exceed the budget and the caller asked for a report of that.
     """
@@ -253,21 +248,15 @@ class ContextAssemblyPlan:
 
         Parameters
         ----------
-        key
-            Its name in the report. The same key may be added again; each addition is reported.
-        content
-            Its text, put into the prompt as it is; None and blank texts are reported as empty.
-        priority
-            What is lowest is cut first; among equals, what was added first.
-        protected
-            Never cut, whatever the budget.
+        key, content
+            Its name in the report, and its text, put into the prompt as it is; None and blanks are reported as empty.
+        priority, protected
+            What is lowest is cut first, among equals what was added first; a protected one is never cut.
         stable
             Whether the text is the same for every request. Such sections come first, and how much of them fits
             depends on them alone: :meth:`build` keeps a share of the total for all others.
-        base_priority, boosts
-            For the report: the priority before boosts (default: `priority`), and the boosts.
-        source_type, scope_type, inclusion_reason, evidence
-            For the report; the defaults are derived from `key`.
+        base_priority, boosts, source_type, scope_type, inclusion_reason, evidence
+            For the report; the defaults are derived from `key` and `priority`.
         focus
             What the request is about. Where the section is too long, paragraphs that have nothing to do with it go
             first. Without it, or where no paragraph is relevant, its middle goes.
@@ -275,8 +264,7 @@ class ContextAssemblyPlan:
         Raises
         ------
         ConfigError
-            If a stable section follows one that is neither stable nor protected, or has a focus: what is cut from it
-            must not depend on the request.
+            If a stable section follows one that is neither stable nor protected, or has a focus.
         """
         if stable and focus is not None:
             msg = f"section {key!r} is stable: it cannot depend on the request's focus"
@@ -309,38 +297,16 @@ class ContextAssemblyPlan:
         on_overflow: OverflowPolicy = "raise",
         volatile_share: float = VOLATILE_SHARE,
     ) -> AssembledPrompt:
-        """Return the prompt.
+        """Return the prompt, at most ``max_total_chars`` of the budget long, but for a reported overflow.
 
-        Parameters
-        ----------
-        budget
-            The caps; the default is ``SystemPromptBudget()``.
-        on_overflow
-            What to do where the protected sections alone exceed the total: ``raise``, or ``report`` it and return a
-            prompt of nothing but them.
-        volatile_share
-            What part of the total is kept for sections that are not stable, 0 to 1; without stable ones it has no
-            effect.
+        First, every unprotected section longer than ``max_per_tier_chars`` is allowed that much. Then, as long as
+        all together are too long, the lowest in priority yields, down to nothing where need be; among equals, the
+        one with least that has to do with the request. Each is cut once, from its original; one of which too little
+        would be left to mean anything is left out.
 
-        Returns
-        -------
-        AssembledPrompt
-            At most ``max_total_chars`` long, but for a reported overflow.
-
-        Raises
-        ------
-        PromptOverflowError
-            If the protected sections alone exceed the total and nothing else was asked for.
-        ConfigError
-            If an argument is unusable.
-
-        Notes
-        -----
-        First, every unprotected section longer than ``max_per_tier_chars`` is allowed that much. Then, as long as all
-        together are too long, the lowest in priority yields, down to nothing where need be. Each is cut once, from
-        its original. One of which too little would be left to mean anything is left out. None is touched as long as
-        anything is left of one of lower priority; among equals, the one with least that has to do with the request
-        yields first.
+        Where protected sections alone exceed the total, `on_overflow` says whether to ``raise``
+        `PromptOverflowError`, or to ``report`` it with a prompt of nothing but them. `volatile_share` of the total,
+        0 to 1, is kept for sections that are not stable, if any is. Raises `ConfigError` if an argument is unusable.
         """
         if budget is None:
             budget = SystemPromptBudget()

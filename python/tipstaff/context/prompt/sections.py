@@ -282,23 +282,17 @@ class SectionReport(Record, frozen=True):
 
     Attributes
     ----------
-    key
-        Its name, such as ``memory:Soul``, ``rules`` or ``rules:tests``.
     priority, base_priority, boosts
         The priority that counted, the one before boosts, and each boost that made the difference.
-    protected
-        Whether it may not be cut.
-    stable
-        Whether it belongs to the part that is the same for every request.
+    protected, stable
+        Whether it may not be cut, and whether it belongs to the part that is the same for every request.
     original_chars, final_chars, original_tokens, estimated_tokens
         Its size before and after, in code points, and in tokens by the rule of four characters a token.
-    included, truncated
-        Whether any of it is in the prompt; whether any of it is not.
+    included, truncated, cut
+        Whether any of it is in the prompt; whether any of it is not, and what is missing and why.
     source_type, scope_type, inclusion_reason, evidence
         Where it comes from, whether it is for this request only (``task-local``) or ``always-on``, why it is there,
         and the evidence for that.
-    cut
-        What is missing and why; None where nothing is.
     pieces
         What its text in the prompt consists of: texts with the half-open ranges of them; :attr:`content` joins them.
     """

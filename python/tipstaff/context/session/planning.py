@@ -134,40 +134,6 @@ class PromptPlanner:
         """
         troubles: list[str] = []
         shown = self._candidates_for(query, focus, troubles)
-        git = self._git.section() if self._git is not None and with_git else ""
-        plan, contents, problems = self._plan(focus, shown, base, rules, rules_text(rules, withdrawn), extra or {}, git)
-        prompt = plan.build(self._budget)
-        return PlannedPrompt(
-            prompt=prompt,
-            system=prompt.prompt[: prompt.stable_chars],
-            contents=contents,
-            focus=focus,
-            shown=shown,
-            problems=(*problems, *troubles),
-        )
-
-    def _candidates_for(self, query: str, focus: RequestFocus, troubles: list[str]) -> CandidateSection | None:
-        """Return the candidates' section, None where there is none or the store cannot be read."""
-        if self._chosen is None or self._store is None:
-            return None
-        try:
-            shown = self._chosen.assemble(query, paths=focus.active_file_paths)
-        except (StoreWriteError, StoreDamagedError) as error:
-            troubles.append(f"no candidates are shown: {error}")
-            return None
-        troubles += [f"{self._store.path}: {incident.detail}" for incident in self._store.incidents]
-        return shown
-
-    def _plan(
-        self,
-        focus: RequestFocus,
-        shown: CandidateSection | None,
-        base: str,
-        rules: Sequence[GivenRule],
-        rules_section: str,
-        extra: Mapping[str, str],
-        git: str,
-    ) -> tuple[ContextAssemblyPlan, dict[str, str], tuple[str, ...]]:
         plan = ContextAssemblyPlan()
         compiled = self._rules
         tiers = self._tiers.load(without=None if compiled is None or self._whole_files else compiled.states)
@@ -193,10 +159,10 @@ class PromptPlanner:
         sections = [(tier.key, _learned(tier, self._memory, self._session), tier.priority) for tier in learned]
         sections += [
             ("environment", _apart(environment), ENVIRONMENT_PRIORITY),
-            ("git", git, GIT_PRIORITY),
-            (TASK_RULES_KEY, rules_section, RULES_PRIORITY),
+            ("git", self._git.section() if self._git is not None and with_git else "", GIT_PRIORITY),
+            (TASK_RULES_KEY, rules_text(rules, withdrawn), RULES_PRIORITY),
             ("candidates", _apart(shown.text) if shown is not None else "", CANDIDATES_PRIORITY),
-            *((key, _apart(text), EXTRA_PRIORITY) for key, text in extra.items()),
+            *((key, _apart(text), EXTRA_PRIORITY) for key, text in (extra or {}).items()),
             (TASK_FOCUS_KEY, _task_focus(focus), TASK_FOCUS_PRIORITY),
         ]
         contents: dict[str, str] = {}
@@ -218,7 +184,27 @@ class PromptPlanner:
         problems += compiled.problems if compiled is not None else ()
         if self._git is not None and self._git.problem:
             problems.append(self._git.problem)
-        return plan, contents, tuple(problems)
+        prompt = plan.build(self._budget)
+        return PlannedPrompt(
+            prompt=prompt,
+            system=prompt.prompt[: prompt.stable_chars],
+            contents=contents,
+            focus=focus,
+            shown=shown,
+            problems=(*problems, *troubles),
+        )
+
+    def _candidates_for(self, query: str, focus: RequestFocus, troubles: list[str]) -> CandidateSection | None:
+        """Return the candidates' section, None where there is none or the store cannot be read."""
+        if self._chosen is None or self._store is None:
+            return None
+        try:
+            shown = self._chosen.assemble(query, paths=focus.active_file_paths)
+        except (StoreWriteError, StoreDamagedError) as error:
+            troubles.append(f"no candidates are shown: {error}")
+            return None
+        troubles += [f"{self._store.path}: {incident.detail}" for incident in self._store.incidents]
+        return shown
 
 
 def as_context(body: str) -> str:

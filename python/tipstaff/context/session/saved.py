@@ -51,10 +51,7 @@ class SavedSession(Record, frozen=True, kw_only=True):
 def write_session(path: Path, saved: SavedSession) -> None:
     """Write a session for its owner alone, in one step.
 
-    Raises
-    ------
-    StoreWriteError
-        If it cannot be written; what was there before is unharmed.
+    Raises `StoreWriteError` if it cannot be written; what was there before is unharmed.
     """
     with replaced_file(path) as file:
         os.fchmod(file.fileno(), 0o600)
@@ -64,12 +61,8 @@ def write_session(path: Path, saved: SavedSession) -> None:
 def read_session(path: Path) -> SavedSession:
     """Return a session that was written.
 
-    Raises
-    ------
-    SourceNotFoundError
-        If there is no such file.
-    SourceError
-        If it is no session that this version reads.
+    Raises `SourceNotFoundError` if there is no such file. Raises `SourceError` if it is no session that this version
+    reads.
     """
     try:
         saved = msgspec.json.decode(path.read_bytes(), type=SavedSession)

@@ -48,7 +48,7 @@ class ContextSession:
     Parameters
     ----------
     root
-        The project's folder: memory, path rules and git's state are read there, and Auto-Memory is written there.
+        The project's folder: memory, rules and git's state are read there, and Auto-Memory is written there.
     api
         ``anthropic`` (Messages), ``openai-chat`` (Chat Completions) or ``openai-responses`` (Responses).
     model_window, max_output
@@ -57,35 +57,27 @@ class ContextSession:
         The agent's own instructions; never cut. System messages at the start of the caller's messages follow them.
     session_id
         Under which name snapshots and memories are recorded.
-    summarizer
-        Writes the summaries of compactions; the extractive one, without a model, by default.
-    pinned
-        Texts that have to be in the conversation word for word after every compaction.
+    summarizer, pinned
+        Who writes the summaries of compactions, the extractive one, without a model, by default; texts that have to be
+        in the conversation word for word after every compaction.
     compaction_threshold, prune_target, protected_turns
         When it is shortened, down to what share of the window, and how many of the last turns stay: see
         `CompactionConfig`. It goes far below the threshold so that the provider's cache is rarely broken.
-    count
-        Counter of texts; the fitted estimator of the API's vocabulary by default, corrected by what the provider
-        reports.
-    count_request
-        Called with the arguments of a call that is near the window's end, returns its tokens: the provider's own
-        ``count_tokens``, for example.
+    count, count_request
+        Counter of texts, by default the fitted estimator of the API's vocabulary, corrected by what the provider
+        reports; what returns the tokens of a call's arguments near the window's end, as the provider counts them.
     rule_files
         ``compiled``: the system prompt holds the constitution, and the last message of the user's the rules for its
         task and files. ``whole``: rule files are in the system prompt as well. ``none``: no rules, and no rule files.
-    tiers, git
-        Where memory and the repository's state are read; by default below `root`. None for `git` leaves it out.
+    tiers, git, memory, snapshots
+        Where memory and the repository's state are read, what was learned is written, and requests are recorded: by
+        default below `root`; None leaves out any but the first.
     candidates
         A store whose promoted candidates are shown and marked as used.
-    snapshots
-        Where requests are recorded: by default below `root`; None records nothing.
     tool_guidance, skills, environment
         Further sections of the prompt; blank ones are left out.
-    memory
-        Where what was learned is written when the conversation is shortened; None for nowhere.
     reference
-        Says where the whole of a shortened result is kept; by default it is kept beside the snapshots, masked, for
-        `recall`.
+        Says where the whole of a shortened result is kept; by default beside the snapshots, masked, for `recall`.
 
     Attributes
     ----------
@@ -115,10 +107,9 @@ class ContextSession:
 
     Notes
     -----
-    The messages given may be the whole conversation each time, or only what is new. The system prompt and every message
-    sent stay byte-equal from call to call; what changes (task focus, git's state, path rules, candidates, changed
-    memory) is added to the last message of the user's, once. Only where the window fills is anything taken out, in one
-    large step, and `course` says what that cost.
+    The system prompt and every message sent stay byte-equal from call to call; what changes (task focus, git's state,
+    rules, candidates, changed memory) is added to the last message of the user's, once. Only where the window fills is
+    anything taken out, in one large step, and `course` says what that cost.
     """
 
     def __init__(
@@ -327,25 +318,11 @@ class ContextSession:
             self._fitter.cut_results(before)
 
     def record(self, response: object, usage: object = None) -> CallReport:
-        """Take the answer to the last request.
+        """Take the answer to the last request, and return what the call took.
 
-        Parameters
-        ----------
-        response
-            The SDK's answer (``Message``, ``ChatCompletion``, ``Response``), or its JSON. Of a stream, its final
-            message.
-        usage
-            What the provider reported, where the answer does not hold it.
-
-        Returns
-        -------
-        CallReport
-            What the call took.
-
-        Raises
-        ------
-        MessageError
-            If this is not an answer: a stream that was not read, another API's answer.
+        `response` is the SDK's answer (``Message``, ``ChatCompletion``, ``Response``), or its JSON, of a stream its
+        final message; `usage` what the provider reported, where the answer does not hold it. Raises `MessageError`
+        if this is not an answer: a stream that was not read, another API's answer.
         """
         found = plain(usage if usage is not None else field_of(response, "usage"))
         reported = cast("dict[str, Any] | None", found if isinstance(found, dict) else None)
@@ -362,21 +339,9 @@ class ContextSession:
     def too_long(self, error: object) -> dict[str, Any]:
         """Take the provider's refusal of the last request as too long: learn the window from it, and shorten.
 
-        Parameters
-        ----------
-        error
-            The SDK's exception, or its words. Where it names the window or what the request took, that is believed;
-            else the window is taken to be smaller than the last request.
-
-        Returns
-        -------
-        dict
-            The arguments of the same call, shortened.
-
-        Raises
-        ------
-        WindowOverflowError
-            If what may not be left out does not fit.
+        Where the SDK's exception, or its words, name the window or what the request took, that is believed; else the
+        window is taken to be smaller than the last request. Returns the arguments of the same call, shortened, and
+        raises `WindowOverflowError` if what may not be left out does not fit.
         """
         estimate = self._state.estimate()
         window, taken = window_in(str(error), self._meter.likely(estimate), self.config)
@@ -400,10 +365,7 @@ class ContextSession:
     def recall(self, recall_id: str) -> str:
         """Return the whole of what was shortened, by the id in its stub: what answers `RECALL_TOOL`.
 
-        Raises
-        ------
-        SourceNotFoundError
-            If nothing is kept under it.
+        Raises `SourceNotFoundError` if nothing is kept under it.
         """
         if self._recall is None:
             raise SourceNotFoundError(2, "this session records nothing, so nothing can be recalled")
@@ -412,10 +374,7 @@ class ContextSession:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the session, for its owner alone, so that `load` continues it with the same bytes.
 
-        Raises
-        ------
-        StoreWriteError
-            If it cannot be written.
+        Raises `StoreWriteError` if it cannot be written.
         """
         write_session(Path(path), saved_of(self._options, self._state, self._meter, tuple(self._calls)))
 
@@ -423,17 +382,8 @@ class ContextSession:
     def load(cls, path: str | os.PathLike[str], **options: Any) -> Self:
         """Return a session that was saved.
 
-        Parameters
-        ----------
-        path
-            The file.
-        **options
-            Those of the constructor that are objects (a summarizer, a counter), and others in place of the saved ones.
-
-        Raises
-        ------
-        SourceError
-            If it is no session that this version reads.
+        `options` are those of the constructor that are objects (a summarizer, a counter), and others in place of the
+        saved ones. Raises `SourceError` if it is no session that this version reads.
         """
         saved = read_session(Path(path))
         found = cls(**{**saved.options, **options})

@@ -167,7 +167,7 @@ def compact(
         return CompactionResult(found, work.original, work.original, "none", facts)
     pruner = Pruner(found, config, count=work.count, reference=reference, costs=work.costs)
     pruner.walk(work.fixed, finish=True)
-    parts = tuple(sorted(pruner.parts, key=lambda part: (part.message, part.block)))
+    parts = pruner.sorted_parts()
     # One result as large as the window would leave no room for what the user said.
     most = max(_LEAST_CAP, int(config.prune_target_tokens * _RESULT_SHARE))
     shorter = capped_results(pruner.messages(), most, count=work.count, reference=reference)
@@ -392,3 +392,52 @@ def _with_pinned(messages: tuple[Message, ...], pinned: Sequence[str]) -> tuple[
             changed = {**message, "content": [*blocks_of(message), *blocks]}
             return (*messages[:index], changed, *messages[index + 1 :])
     return messages
+
+
+class PruneResult(Record, frozen=True):
+    """What to send instead, as many messages as were given, and its tokens with system prompt and tools.
+
+    Messages in which nothing was pruned are the very same objects. `fits` is whether the result is at or below the
+    trigger.
+    """
+
+    messages: tuple[Any, ...]
+    original_tokens: int
+    pruned_tokens: int
+    applied: bool
+    parts: tuple[PrunedPart, ...] = ()
+    fits: bool = True
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain data; mappings of any kind become dictionaries."""
+        return plain_data(self)
+
+
+def prune_for_request(
+    messages: Sequence[Message],
+    system_prompt: SystemPrompt = "",
+    tools: Sequence[Mapping[str, Any]] = (),
+    *,
+    config: CompactionConfig,
+    count: TextCounter | None = None,
+    reference: Reference | None = None,
+) -> PruneResult:
+    """Return a conversation in the Messages API's shape, which is not changed, as it is to be sent.
+
+    `count` is the fitted estimator by default; `reference` says where the whole of a pruned block is kept. Raises
+    `MessageError` if a message is not of the Messages API's shape.
+    """
+    work = _Work(messages, tuple(messages), system_prompt, tools, config, count or default_counter())
+    if work.original - work.apart <= config.trigger_tokens:
+        return PruneResult(work.messages, work.original, work.original, applied=False)
+    pruner = Pruner(work.messages, config, count=work.count, reference=reference, costs=work.costs)
+    pruner.walk(work.fixed)
+    left = work.original - pruner.saved
+    return PruneResult(
+        pruner.messages(),
+        work.original,
+        left,
+        applied=bool(pruner.parts),
+        parts=pruner.sorted_parts(),
+        fits=left - work.apart <= config.trigger_tokens,
+    )

@@ -13,8 +13,6 @@ decided what would have been pruned there. Later messages do not change what was
 from __future__ import annotations
 
 import bisect
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias, cast
@@ -27,20 +25,17 @@ from tipstaff.context.conversation.messages import (
     Block,
     Message,
     blocks_of,
-    plain_data,
     starts_turn,
     text_of,
     with_blocks,
 )
 from tipstaff.context.shortening.preamble import CompactionConfig, read_preamble
 from tipstaff.context.tokens.counting import (
-    SystemPrompt,
     TextCounter,
     default_counter,
     estimate_block,
-    estimate_system_prompt,
 )
-from tipstaff.context.tokens.request_tokens import estimate_full_context, message_costs
+from tipstaff.context.tokens.request_tokens import message_costs
 from tipstaff.kernels import utf16_units
 from tipstaff.model import Record
 
@@ -320,6 +315,10 @@ class Pruner:
             out[index] = with_blocks(out[index], kept or [{"type": "text", "text": THINKING_REMOVED}])
         return tuple(out)
 
+    def sorted_parts(self) -> tuple[PrunedPart, ...]:
+        """Return what was pruned, in the order of the conversation."""
+        return tuple(sorted(self.parts, key=lambda part: (part.message, part.block)))
+
     def _boundary(self, turn: int, index: int) -> int:
         """Return where the kept turns begin, in a conversation that ends with the message `index`."""
         wanted = self._config.protected_turns
@@ -414,7 +413,7 @@ class Pruner:
         blocks = blocks_of(self._messages[candidate.message])
         block = blocks[candidate.block]
         where = (self._reference(block) if self._reference is not None else None) or ""
-        stub, cost, left = _weighed(candidate.kind, block, where, self._count)
+        stub, cost, left = _weigh(candidate.kind, block, where, self._count)
         if stub is block:
             return None
         alone = all(
@@ -437,101 +436,8 @@ class Pruner:
         self.parts.append(PrunedPart(candidate.message, candidate.block, candidate.kind, saves, where))
 
 
-_WEIGHED: OrderedDict[int, tuple[Block, tuple[object, ...], tuple[Block | None, int, int]]] = OrderedDict()
-_MOST_WEIGHED: Final = 4_096
-
-
-def _weighed(kind: str, block: Block, where: str, count: TextCounter) -> tuple[Block | None, int, int]:
-    """Return what would replace a block, what it costs and what that does; remembered, as each request asks again."""
-    if count is not default_counter():
-        return _weigh(kind, block, where, count)
-    # The texts are what may be replaced in a block that stays the same object.
-    weighed = (where, *(block.get(name) for name in ("content", "input", "text", "thinking")))
-    known = _WEIGHED.get(id(block))
-    if known is not None and known[0] is block and all(a is b for a, b in zip(known[1], weighed, strict=True)):
-        return known[2]
-    found = _weigh(kind, block, where, count)
-    if isinstance(weighed[1], str | None) and not isinstance(weighed[2], Mapping):  # else it may change within
-        with _WEIGHED_LOCK:
-            _WEIGHED[id(block)] = (block, weighed, found)
-            while len(_WEIGHED) > _MOST_WEIGHED:
-                _WEIGHED.popitem(last=False)
-    return found
-
-
-_WEIGHED_LOCK: Final = threading.Lock()
-
-
 def _weigh(kind: str, block: Block, where: str, count: TextCounter) -> tuple[Block | None, int, int]:
     stub = stub_of(kind, block, where)
     if stub is block:
         return stub, 0, 0
     return stub, estimate_block(block, count=count), 0 if stub is None else estimate_block(stub, count=count)
-
-
-class PruneResult(Record, frozen=True):
-    """What to send instead, as many messages as were given, and its tokens with system prompt and tools.
-
-    Messages in which nothing was pruned are the very same objects. `fits` is whether the result is at or below the
-    trigger.
-    """
-
-    messages: tuple[Any, ...]
-    original_tokens: int
-    pruned_tokens: int
-    applied: bool
-    parts: tuple[PrunedPart, ...] = ()
-    fits: bool = True
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain data; mappings of any kind become dictionaries."""
-        return plain_data(self)
-
-
-def prune_for_request(
-    messages: Sequence[Message],
-    system_prompt: SystemPrompt = "",
-    tools: Sequence[Mapping[str, Any]] = (),
-    *,
-    config: CompactionConfig,
-    count: TextCounter | None = None,
-    reference: Reference | None = None,
-) -> PruneResult:
-    """Return the conversation as it is to be sent.
-
-    Parameters
-    ----------
-    messages
-        The whole conversation, in the Messages API's shape. It is not changed.
-    system_prompt, tools
-        What is sent beside it.
-    config
-        Window, trigger, target, kept turns.
-    count
-        Counter of texts; by default the fitted estimator.
-    reference
-        Says where the whole of a pruned block is kept.
-
-    Raises
-    ------
-    MessageError
-        If a message is not of the Messages API's shape.
-    """
-    found, counter = tuple(messages), count or default_counter()
-    costs = message_costs(messages, count=counter)
-    beside = estimate_full_context(system_prompt, tools, (), count=counter)
-    apart = min(config.system_prompt_tokens, estimate_system_prompt(system_prompt, count=counter))
-    original = beside + sum(costs)
-    if original - apart <= config.trigger_tokens:
-        return PruneResult(found, original, original, applied=False)
-    pruner = Pruner(found, config, count=counter, reference=reference, costs=costs)
-    pruner.walk(beside - apart)
-    left = original - pruner.saved
-    return PruneResult(
-        pruner.messages(),
-        original,
-        left,
-        applied=bool(pruner.parts),
-        parts=tuple(sorted(pruner.parts, key=lambda part: (part.message, part.block))),
-        fits=left - apart <= config.trigger_tokens,
-    )

@@ -22,23 +22,11 @@ _UNSEEN: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u206
 
 
 class GitState:
-    """What ``git`` says of a working tree, asked at most every few seconds and never for longer than is allowed.
+    """What ``git`` says of a working tree, asked at most every `max_age` seconds and never for longer than `timeout`.
 
-    Parameters
-    ----------
-    root
-        A folder of the working tree.
-    timeout
-        How many seconds both questions may take together; what has no answer then is left out.
-    max_age
-        For how many seconds an answer is given again without asking.
-    git
-        The program.
-
-    Notes
-    -----
-    Nothing that the repository's configuration names is run (`tipstaff.store.git`), and no lock is taken. Names and
-    subjects are other people's words: they are put on one line each, without control characters, and cut.
+    What has no answer within that many seconds is left out. Nothing that the repository's configuration names is run
+    (`tipstaff.store.git`), and no lock is taken. Names and subjects are other people's words: they are put on one
+    line each, without control characters, and cut.
     """
 
     def __init__(

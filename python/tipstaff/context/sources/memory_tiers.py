@@ -1,20 +1,4 @@
-"""The eight tiers of memory, from who the agent is down to what it did today.
-
-====================  ========  =========  ==================================================================
-tier                  priority  protected  read from, by default
-====================  ========  =========  ==================================================================
-Soul                  100       yes        ``SOUL.md`` in the home, else ``.tipstaff/SOUL.md``
-Managed Policy        90        yes        ``managed-policy.md`` in the home
-Workspace Memory      80                   ``TIPSTAFF.md``, ``.tipstaff/TIPSTAFF.md``, ``AGENTS.md``, ``CLAUDE.md``
-User Memory           70                   ``TIPSTAFF.md`` in the home, ``~/.claude/CLAUDE.md``
-Local Memory          65                   ``TIPSTAFF.local.md``, ``CLAUDE.local.md``
-Auto-Memory           60                   ``.tipstaff/auto-memory.md``
-Markdown Memory       55                   ``.tipstaff/memory/MEMORY.md``, ``MEMORY.md``
-Daily Journal         50                   ``.tipstaff/memory/journal/YYYY-MM-DD.md`` of today and yesterday
-====================  ========  =========  ==================================================================
-
-The home is ``~/.tipstaff``. All places can be set. Files are looked at on each load and read only when they changed.
-"""
+"""The eight tiers of memory, from who the agent is down to what it did today: `TIERS`, read again when files change."""
 
 from __future__ import annotations
 
@@ -24,7 +8,7 @@ import stat
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Final, Generic, NamedTuple, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from tipstaff.context.prompt.sections import memory_key
 from tipstaff.errors import ConfigError
@@ -111,25 +95,18 @@ SHIPPED_NEVER: Final = frozenset({"Soul", "Auto-Memory", "Markdown Memory", "Dai
 
 
 class TierSource(Record, frozen=True, kw_only=True):
-    """Where a tier is read from.
+    """Where a tier is read from, and what is above it in the prompt.
 
     Attributes
     ----------
-    tier
-        Its name.
     priority, protected
         What is lowest is cut first; protected tiers are never cut.
-    heading, introduction
-        What is above it in the prompt.
-    places
+    places, first_only
         Files in the order in which they are read: relative to the project, below the home with ``~home/``, below the
-        user's home folder with ``~/``, or absolute. ``{date}`` stands for a day.
-    first_only
-        Whether the first place that holds text is taken alone.
-    max_lines
-        How many lines of a file are shown; 0 for all.
-    keep_last
-        Whether these are the last ones.
+        user's home folder with ``~/``, or absolute; ``{date}`` stands for a day. Whether the first that holds text is
+        taken alone.
+    max_lines, keep_last
+        How many lines of a file are shown, 0 for all, and whether these are the last ones.
     """
 
     tier: str
@@ -143,64 +120,30 @@ class TierSource(Record, frozen=True, kw_only=True):
     keep_last: bool = False
 
 
-def _kept(tier: str, priority: int, heading: str, introduction: str, *places: str) -> TierSource:
-    return TierSource(tier=tier, priority=priority, heading=heading, introduction=introduction, places=places)
+def _tier(tier: str, priority: int, heading: str, introduction: str, *places: str, **more: Any) -> TierSource:
+    return TierSource(tier=tier, priority=priority, heading=heading, introduction=introduction, places=places, **more)
 
 
+_SOUL: Final = ("~home/SOUL.md", ".tipstaff/SOUL.md")
+_PROJECT: Final = ("TIPSTAFF.md", ".tipstaff/TIPSTAFF.md", "AGENTS.md", "CLAUDE.md")
+_JOURNAL: Final = ".tipstaff/memory/journal/{date}.md"
 TIERS: Final = (
-    _kept(
-        "Soul",
-        100,
-        "Soul (Core Identity)",
-        "Who you are; it holds whatever else is said.",
-        "~home/SOUL.md",
-        ".tipstaff/SOUL.md",
-    ).replace(protected=True, first_only=True),
-    _kept(
-        "Managed Policy",
-        90,
-        "Managed Policy",
-        "The organisation's policy; it cannot be overridden.",
-        "~home/managed-policy.md",
-    ).replace(protected=True),
-    _kept(
-        "Workspace Memory",
-        80,
-        "Project Instructions",
-        "What holds in this project.",
-        *("TIPSTAFF.md", ".tipstaff/TIPSTAFF.md", "AGENTS.md", "CLAUDE.md"),
-    ),
-    _kept(
-        "User Memory",
-        70,
-        "User Instructions",
-        "What this user wants in all projects.",
-        *("~home/TIPSTAFF.md", "~/.claude/CLAUDE.md"),
-    ),
-    _kept(
-        "Local Memory",
-        65,
-        "Local Developer Instructions",
-        "What holds on this machine only.",
-        *("TIPSTAFF.local.md", "CLAUDE.local.md"),
-    ),
-    _kept("Auto-Memory", 60, "Auto-Memory", "What was learned in earlier sessions.", ".tipstaff/auto-memory.md"),
-    _kept(
-        "Markdown Memory",
-        55,
-        "Persistent Memory",
-        "Notes that you keep for this project.",
-        *(".tipstaff/memory/MEMORY.md", "MEMORY.md"),
-    ).replace(max_lines=MAX_MEMORY_LINES),
-    _kept(
-        "Daily Journal",
-        50,
-        "Daily Journal",
-        "What you did today and yesterday.",
-        ".tipstaff/memory/journal/{date}.md",
-    ).replace(max_lines=MAX_JOURNAL_LINES, keep_last=True),
-)
-"""The tiers in the order in which they are in a prompt."""
+    _tier("Soul", 100, "Soul (Core Identity)", "Who you are; it holds whatever else is said.", *_SOUL,
+          protected=True, first_only=True),
+    _tier("Managed Policy", 90, "Managed Policy", "The organisation's policy; it cannot be overridden.",
+          "~home/managed-policy.md", protected=True),
+    _tier("Workspace Memory", 80, "Project Instructions", "What holds in this project.", *_PROJECT),
+    _tier("User Memory", 70, "User Instructions", "What this user wants in all projects.",
+          "~home/TIPSTAFF.md", "~/.claude/CLAUDE.md"),
+    _tier("Local Memory", 65, "Local Developer Instructions", "What holds on this machine only.",
+          "TIPSTAFF.local.md", "CLAUDE.local.md"),
+    _tier("Auto-Memory", 60, "Auto-Memory", "What was learned in earlier sessions.", ".tipstaff/auto-memory.md"),
+    _tier("Markdown Memory", 55, "Persistent Memory", "Notes that you keep for this project.",
+          ".tipstaff/memory/MEMORY.md", "MEMORY.md", max_lines=MAX_MEMORY_LINES),
+    _tier("Daily Journal", 50, "Daily Journal", "What you did today and yesterday.", _JOURNAL,
+          max_lines=MAX_JOURNAL_LINES, keep_last=True),
+)  # fmt: skip
+"""The tiers in the order in which they are in a prompt. The home is ``~/.tipstaff``."""
 
 
 class MemoryTier(Record, frozen=True, kw_only=True):

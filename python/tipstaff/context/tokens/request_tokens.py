@@ -61,24 +61,12 @@ def estimate_full_context(
     usage: object = None,
     measured_messages: int | None = None,
 ) -> int:
-    """Return the tokens of a whole request.
+    """Return the tokens of a whole request, of which each part may be None.
 
-    Parameters
-    ----------
-    system_prompt, tools, messages
-        What would be sent; each may be None.
-    count
-        Counter of texts.
-    usage
-        What the provider reported with its last answer, as `usage_tokens` takes it. It stands for the system prompt,
-        the tools and the messages that it covers; only later messages are estimated.
-    measured_messages
-        How many messages `usage` covers, the answer included. Left out: all up to the last of the assistant's.
-
-    Raises
-    ------
-    MessageError
-        If a message is not of the Messages API's shape.
+    `usage` is what the provider reported with its last answer, as `usage_tokens` takes it. It stands for the system
+    prompt, the tools and the messages that it covers: the first `measured_messages`, the answer included, or all up
+    to the last of the assistant's. Only later messages are estimated. Raises `MessageError` if a message is not of
+    the Messages API's shape.
     """
     found = messages or ()
     if usage is not None:

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.context.requests import request
-from tipstaff.context.inspecting.pictures import Tile, prompt_tiles, squarified, treemap_svg, window_tiles
 from tipstaff.context.inspecting.snapshot import take_snapshot
 from tipstaff.context.prompt.assembly import ContextAssemblyPlan
 from tipstaff.context.prompt.sections import SystemPromptBudget
+from tipstaff.serving.pictures import Tile, prompt_tiles, squarified, treemap_svg, window_tiles
 
 
 @given(st.lists(st.integers(1, 100_000), min_size=1, max_size=40), st.floats(10, 2000), st.floats(10, 2000))
