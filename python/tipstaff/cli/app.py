@@ -57,6 +57,8 @@ PURPOSES: Final = {
 }
 """The commands and their help, below what a person wants; at most twenty."""
 COMMANDS: Final = {name: text for commands in PURPOSES.values() for name, text in commands.items()}
+STARTED_BY_PROGRAMS: Final = ("mcp-gateway",)
+"""Commands that stand in the configuration of other programs; `serve` and docs/serving.md name them."""
 _EXIT_CODES: Final = (
     (exits.OK, "success"),
     (
@@ -81,9 +83,9 @@ class _Commands(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         del ctx
-        if cmd_name not in COMMANDS:
+        if cmd_name not in {*COMMANDS, *STARTED_BY_PROGRAMS}:
             return None
-        command: click.Command = import_module(f"tipstaff.cli.commands.{cmd_name}").command
+        command: click.Command = import_module(f"tipstaff.cli.commands.{cmd_name.replace('-', '_')}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
