@@ -60,6 +60,7 @@ from tipstaff.store import waiting
 from tipstaff.store.state import state_folder
 
 if TYPE_CHECKING:
+    from tipstaff.gates.judging.explanation import Explanation
     from tipstaff.kernels._gates import Flow
     from tipstaff.runs.ledger.ledger import Ledger
     from tipstaff.runs.optimizer.optimizer import OptimizerConfig, OptimizeReport
@@ -416,6 +417,10 @@ class GuidanceControlPlane:
         if run is None:
             record_verdict(verdict, name, where, host=asker)
         return verdict
+
+    def explain(self, command: str, *, cwd: str | None = None) -> Explanation:
+        """Say how a command is read and judged; see `EnforcementGates.explain`."""
+        return self._shared.gates.explain(command, cwd=cwd or self._scope.root)
 
     def _waiting(self, verdict: Verdict, tool: str, params: Any, cwd: str, asker: str) -> Verdict:
         """Return a verdict after a person's answer, or with the code under which its call waits for one."""

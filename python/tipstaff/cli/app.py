@@ -57,7 +57,7 @@ PURPOSES: Final = {
 }
 """The commands and their help, below what a person wants; at most twenty."""
 COMMANDS: Final = {name: text for commands in PURPOSES.values() for name, text in commands.items()}
-STARTED_BY_PROGRAMS: Final = ("mcp-gateway",)
+STARTED_BY_PROGRAMS: Final = ("mcp", "mcp-gateway")
 """Commands that stand in the configuration of other programs; `serve` and docs/serving.md name them."""
 _EXIT_CODES: Final = (
     (exits.OK, "success"),
