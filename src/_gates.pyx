@@ -183,10 +183,11 @@ cdef class Policy:
 
     @property
     def config(self):
-        """The six numbers of the image's configuration."""
+        """The numbers of the image's configuration."""
         cdef Config config = self.image.config
         return (config.switches, config.diff_lines, config.run_diff_lines, config.uncertain_interactive,
-                config.uncertain_unattended, config.on_error)
+                config.uncertain_unattended, config.on_error, config.undo_mb, config.undo_files, config.undo_wait_ms,
+                config.undo_free_mb)
 
     @property
     def allowlist(self):
@@ -295,7 +296,7 @@ cdef class Policy:
         return tree_of(self.image, text, dialect, site)
 
     cdef int take_settings(self, settings, Settings* used) except -1:
-        switches, diff_lines, run_lines, interactive, unattended, on_error, is_unattended = settings
+        switches, diff_lines, run_lines, interactive, unattended, on_error, mb, files, wait_ms, free_mb, is_unattended = settings
         if not (0 <= interactive <= 3 and 0 <= unattended <= 3 and 0 <= on_error <= 3):
             raise ValueError("settings: a decision is a number from 0 to 3")
         used.config.switches = switches
@@ -304,6 +305,10 @@ cdef class Policy:
         used.config.uncertain_interactive = interactive
         used.config.uncertain_unattended = unattended
         used.config.on_error = on_error
+        used.config.undo_mb = mb
+        used.config.undo_files = files
+        used.config.undo_wait_ms = wait_ms
+        used.config.undo_free_mb = free_mb
         used.unattended = is_unattended
         return 0
 

@@ -28,7 +28,7 @@ cdef extern from "undo/keeping.hpp" namespace "tipstaff::undo" nogil:
     void classes_native "tipstaff::undo::classes"(const vector[string]&, vector[int]*) except +
 
 CLASSES = ("unchanged", "staged", "changed", "untracked", "ignored", "regenerated", "repository", "folder", "outside")
-KINDS = ("delete", "write", "replace", "below", "move", "worktree", "untracked", "ignored", "incoming", "index", "ref", "head", "stash", "reflogs", "inside")
+KINDS = ("delete", "write", "replace", "below", "move", "worktree", "untracked", "ignored", "incoming", "index", "ref", "head", "stash", "reflogs", "elsewhere", "inside")
 
 
 def classes(paths):

@@ -10,10 +10,10 @@ import pytest
 NATIVE = Path(__file__).resolve().parents[1] / "native"
 HEADERS = NATIVE / "include" / "tipstaff"
 # The encodings of the shell's bytes serve every reader; findings are what rules make.
-HOME_OF = {"gate/shell/language/bytes.hpp": "gate/tree", "gate/findings.hpp": "gate/rules"}
+HOME_OF = {"hook/sha256.hpp": "text", "gate/shell/language/bytes.hpp": "gate/tree", "gate/findings.hpp": "gate/rules"}
 ROOMS = (
     "machine_limits.hpp", "syntax", "eval", "text", "tokens", "tasks", "scoring", "similarity", "dispatch.hpp", "focus", "secrets",
-    "gate/tree", "gate/tool_fields.hpp", "gate/patch", "gate/paths", "undo", "gate/rules", "gate/flow.hpp", "gate/links.hpp", "gate/engine.hpp",
+    "gate/tree", "gate/tool_fields.hpp", "gate/patch", "gate/paths", "undo", "gate/rules", "gate/flow.hpp", "gate/links.hpp", "gate/proof.hpp", "gate/engine.hpp",
     "gate/tool_commands.hpp", "gate/tool_edits.hpp", "gate/tool_languages.hpp",
     "gate/sql", "gate/cmd", "gate/powershell", "gate/scripting", "gate/scripting/actions", "gate/scripting/libraries",
     "gate/scripting/reader", "gate/shell", "gate/shell/short",

@@ -1,6 +1,7 @@
 // What evidence makes of the verdict by words.
 #include "tipstaff/gate/evidence.hpp"
 
+#include "tipstaff/gate/tool_fields.hpp"
 #include "tipstaff/gate/tree/ascii.hpp"
 
 namespace tipstaff::gate {
@@ -84,8 +85,49 @@ void Evidence::judge(const Image& image, const Settings& settings, const Surroun
   verdict->add(finding);
 }
 
+void Evidence::ask_for_proof(const Surroundings& around) noexcept {
+  void* const room = arena_.take(sizeof(Proof));
+  if (room != nullptr) effects_.proof = new (room) Proof(arena_, facts_, around);
+}
+
+bool Evidence::is_proven(const Event& event, const Verdict& verdict) const noexcept {
+  if (effects_.proof == nullptr || !effects_.proof->holds() || verdict.decision != Decision::allow || !keep_.is_empty() || effects_.full()) return false;
+  if (event.tool.empty()) return event.dialect == Dialect::shell;
+  if (tools::classify(event.tool) != ToolClass::shell || event.tool.substr(0, 5) == "mcp__") return false;
+  for (std::uint32_t i = 0; i < event.field_count; ++i)
+    if (!ascii::one_of(event.fields[i].name, "command cmd description timeout timeout_ms cwd workdir run_in_background")) return false;
+  return true;
+}
+
 bool Evidence::keep(std::string_view state, std::string_view command, std::string_view session, std::string_view working) noexcept {
   return keep_.finish(state, command, session, working, {}, &folder_);
+}
+
+undo::Limits Evidence::limits_of(const record::Config& config) noexcept {
+  undo::Limits limits;
+  limits.bytes = std::uint64_t{config.undo_mb} << 20;
+  limits.free = std::uint64_t{config.undo_free_mb} << 20;
+  limits.files = config.undo_files;
+  limits.milliseconds = config.undo_wait_ms;
+  return limits;
+}
+
+void Evidence::say_facts(std::uint64_t now_ns, hook::Writer& out) const noexcept {
+  if (keep_.loses()) {
+    say_lost(now_ns, out);
+    out.raw("\n");
+  }
+  const auto counted = [&](undo::Class kind, std::string_view what) noexcept {
+    if (const std::uint32_t count = keep_.count_of(kind); count != 0) {
+      number(count, "file", "files", out);
+      out.raw(what).raw("\n");
+    }
+  };
+  counted(undo::Class::unchanged, " of it that git has unchanged");
+  counted(undo::Class::regenerated, " of it that a tool makes again");
+  if (keep_.why().empty()) return;
+  say_why(out);
+  out.raw("\n");
 }
 
 void Evidence::say_lost(std::uint64_t now_ns, hook::Writer& out) const noexcept {

@@ -13,6 +13,7 @@
 #include "tipstaff/gate/tool_fields.hpp"
 #include "tipstaff/gate/tree/files.hpp"
 #include "tipstaff/hook/approvals.hpp"
+#include "tipstaff/hook/compiling.hpp"
 #include "tipstaff/hook/event.hpp"
 #include "tipstaff/hook/guidance/guidance.hpp"
 #include "tipstaff/hook/json.hpp"
@@ -32,7 +33,8 @@ namespace {
 
 using gate::Decision;
 
-constexpr int kKeepingMs = 2200;
+constexpr std::uint64_t kTidiedS = 600;
+constexpr int kMoreMs = 200;        // beside what keeping may take
 constexpr int kAfterwardsMs = 190;  // what looking and keeping took is not counted
 
 Decision worse(Decision one, Decision other) noexcept { return one > other ? one : other; }
@@ -109,7 +111,7 @@ void keep(const HookEvent& event, const Situation& situation, Judgement* judgeme
     if (shell ? gate::tools::is_command(event.fields[i].name) : gate::tools::is_path(event.fields[i].name)) text = event.fields[i].text;
   if (!shell) command.raw(event.tool).raw(" ");
   command.raw(text.substr(0, sizeof memory - 256));
-  if (evidence.keep(situation.state->view(), command.view(), event.session, situation.folder)) return;
+  if (evidence.keep(situation.state->view(), command.view(), event.session, situation.folder)) return evidence.id().empty() ? void() : compiling::note_kept(*situation.state);
   gate::Finding finding;
   finding.gate = gate::Gate::evidence;
   finding.decision = Decision::confirm;
@@ -148,11 +150,13 @@ void before_tool(const HookEvent& event, const Situation& situation, gate::Tree&
   Run run;
   run.open(*situation.state, event);
   alignas(gate::Evidence) static unsigned char evidence_room[sizeof(gate::Evidence)];
-  if (settings.on(gate::Gate::evidence) && event.phase == Phase::before_tool) judgement->evidence = new (evidence_room) gate::Evidence;
+  if (settings.on(gate::Gate::evidence) && event.phase == Phase::before_tool) judgement->evidence = new (evidence_room) gate::Evidence(settings.config);
   gate::Evidence* const evidence = judgement->evidence;
+  const bool asks_for_proof = evidence != nullptr && settings.on(gate::Gate::allows_proven);
+  if (asks_for_proof) evidence->ask_for_proof(around);
   gate::evaluate(*situation.image, settings, call, around, tree, &run.flow, &judgement->verdict, nullptr, evidence != nullptr ? &evidence->effects() : nullptr);
   if (evidence != nullptr) {
-    late::answer().more_ms = kKeepingMs;
+    late::answer().more_ms = static_cast<int>(settings.config.undo_wait_ms < 600000 ? settings.config.undo_wait_ms : 600000) + kMoreMs;
     evidence->judge(*situation.image, settings, around, &judgement->verdict);
   }
   const bool keeps = evidence != nullptr && evidence->keeps();
@@ -195,6 +199,7 @@ void before_tool(const HookEvent& event, const Situation& situation, gate::Tree&
     }
   }
   reasons::say(event, situation, judgement);
+  reply.proven = asks_for_proof && reply.decision == Decision::allow && event.readable && situation.fault == PolicyFault::none && evidence->is_proven(call, judgement->verdict);
   if (reply.decision != Decision::confirm || !judgement->has_subject || event.phase != Phase::before_tool) return;
   if (reasons::leave_for_a_person(event, situation, *judgement)) return;
   // Nobody can allow what nobody can read.
@@ -335,6 +340,7 @@ void judge(const HookEvent& event, const Situation& situation, gate::Tree& tree,
     case Phase::permission: return judging::before_tool(event, situation, tree, judgement);
     case Phase::session_start:
       pruning::prune(*situation.state, situation.now_s);
+      compiling::ask_to_tidy(*situation.state, situation.now_s, 0);
       judging::session_start(event, situation, judgement);
       break;
     case Phase::prompt: {
@@ -344,6 +350,7 @@ void judge(const HookEvent& event, const Situation& situation, gate::Tree& tree,
       break;
     }
     case Phase::after_tool:
+      compiling::ask_to_tidy(*situation.state, situation.now_s, judging::kTidiedS);
       undo::write_after(situation.state->view(), event.session);
       judging::after_tool(event, situation, judgement);
       break;

@@ -7,17 +7,20 @@
 #include <cerrno>
 
 #include "tipstaff/gate/tree/ascii.hpp"
+#include "tipstaff/undo/git.hpp"
 
 namespace tipstaff::undo {
 
 using gate::Command;
 using gate::Tree;
 using gate::Word;
-using gate::ascii::one_of;
 namespace via = gate::via;
 namespace word_flag = gate::word_flag;
 
 namespace {
+
+// Letter case counts: -c is not -C.
+bool one_of(std::string_view text, std::string_view known) noexcept { return gate::ascii::has_word(known, text); }
 
 // Programs that change no file that is there, or only by what is read as commands of their own.
 constexpr std::string_view kReads =
@@ -401,13 +404,17 @@ struct CommandEffects {
   void git() noexcept {
     using Kind = Effect::Kind;
     std::uint32_t at = 0;
+    bool named = out.elsewhere_;
     for (; at < count && is_option(words[at]); ++at) {
       const std::string_view text = words[at].text;
       if (one_of(text, "--version --help -h -v --exec-path --html-path --man-path --info-path")) {
         reads = true;
         return;
       }
-      if (text.substr(0, 9) == "--git-dir" || text.substr(0, 11) == "--work-tree") return unknown();
+      if (text.substr(0, 9) == "--git-dir" || text.substr(0, 11) == "--work-tree") {
+        named = true;
+        if (text.find('=') == std::string_view::npos) ++at;
+      }
       if (one_of(text, "-C -c --namespace --super-prefix --config-env")) ++at;
     }
     if (at >= count) {
@@ -420,6 +427,10 @@ struct CommandEffects {
     }
     const std::string_view sub = words[at].text;
     const std::uint32_t from = at + 1;
+    if (named && !(one_of(sub, kGitReads) && !one_of(sub, "add commit worktree submodule tag branch reflog remote fetch gc repack symbolic-ref update-index maintenance"))) {
+      seen = false;
+      return add(Kind::elsewhere);
+    }
     const Word* found[kOperands];
     const auto lists = [&](std::string_view values) noexcept { return operands(values, from, found); };
     const auto paths = [&](std::uint32_t size, std::uint32_t begin, Kind kind) noexcept {
@@ -633,7 +644,24 @@ void Effects::add(Effect::Kind kind, std::string_view a, std::string_view b, std
   effects_[effect_count_++] = effect;
 }
 
-void Effects::take(const Tree& tree) noexcept {
+namespace {
+
+// What git takes for the repository and its index in place of those of the folder.
+constexpr std::string_view kGitVariables[] = {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE"};
+
+bool names_repository(std::string_view text) noexcept {
+  for (const std::string_view name : kGitVariables)
+    for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1))
+      if (text.substr(at + name.size(), 1) == "=" || text.substr(at + name.size(), 1) == "+") return true;
+  return false;
+}
+
+}  // namespace
+
+void Effects::take(const Tree& tree, std::string_view text) noexcept {
+  elsewhere_ = elsewhere_ || names_repository(text);
+  for (const char* const* one = tipstaff_environment(); one != nullptr && *one != nullptr && source_count_ == 0; ++one)
+    if (std::string_view(*one).substr(0, 4) == "GIT_") elsewhere_ = elsewhere_ || names_repository(*one);
   for (std::uint32_t i = 0; i < tree.command_count(); ++i) {
     const Command& command = tree.command(i);
     if ((command.via & via::kDefinition) != 0) continue;

@@ -284,6 +284,24 @@ Outcome Keep::add_reference(std::string_view name) noexcept {
   return worse(Outcome::kept, pin(object));
 }
 
+// What `git branch -D` takes away beside the reference.
+void Keep::note_branch(std::string_view name) noexcept {
+  constexpr std::size_t kLongest = 1 << 20;
+  if (git_->by_program) return;
+  const std::string_view log = read_file(arena_, arena_.join(git_->common, "/logs/", name)), branch = name.substr(11);
+  if (!log.empty() && log.size() < kLongest) append(&log_end_, name, log);
+  std::string_view config = read_file(arena_, arena_.join(git_->common, "/config"));
+  const std::string_view head = arena_.copy("[branch \"", branch, "\"]");
+  while (!config.empty()) {
+    std::size_t end = config.find('\n');
+    const std::string_view line = config.substr(0, end);
+    config = end == std::string_view::npos ? std::string_view{} : config.substr(end + 1);
+    if (line.substr(0, head.size()) != head) continue;
+    for (end = 0; end < config.size() && config[end] != '[';) end = config.find('\n', end) == std::string_view::npos ? config.size() : config.find('\n', end) + 1;
+    append(&section_end_, name, config.substr(0, end));
+  }
+}
+
 // Lines `OLD NEW NAME <MAIL> SECONDS ZONE\tMESSAGE`, the newest last.
 Outcome Keep::add_stashes(std::int32_t number) noexcept {
   const std::string_view log = read_file(arena_, arena_.join(git_->common, "/logs/refs/stash"));
@@ -431,6 +449,7 @@ Outcome Keep::look_at_git(const Effect& effect) noexcept {
         return worst >= Outcome::too_much ? worst : Outcome::nothing;
       }
       worst = add_reference(effect.a);
+      if (worst == Outcome::kept && effect.a.substr(0, 11) == "refs/heads/") note_branch(arena_.copy(effect.a));
       loses_commits_ = loses_commits_ || worst == Outcome::kept;
       return worst;
     case Kind::head: {
@@ -471,6 +490,7 @@ Outcome Keep::look(const Effect& effect) noexcept {
       return effect.kind == Kind::replace ? add(path, 'r', kAll, false) : add(path, 'r', kAtRisk, true);
     }
     case Kind::move: return look_at_move(effect);
+    case Kind::elsewhere: return refuse(Outcome::unseen, "it works on a repository that is named in another way than by its folder", effect.folder);
     case Kind::inside: {
       Repository* const repository = facts_.repository(place(effect.folder, true));
       if (repository == nullptr) return Outcome::outside;

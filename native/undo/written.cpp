@@ -487,6 +487,12 @@ bool Keep::write_manifest(int keep, std::string_view command, std::string_view s
     out.raw("{\"root\": ").string(git_->root).raw(", \"dir\": ").string(git_->git_folder).raw(", \"common\": ").string(git_->common);
     out.raw(", \"head\": ").string(branch).raw(", \"refs\": {");
     for (const Text* one = ref_first_; one != nullptr; one = one->next) out.raw(one == ref_first_ ? "" : ", ").string(one->text).raw(": ").string(one->more);
+    const auto texts = [&out](std::string_view key, const Text* one) noexcept {
+      out.raw("}, \"").raw(key).raw("\": {");
+      for (const char* comma = ""; one != nullptr; one = one->next, comma = ", ") out.raw(comma).string(one->text).raw(": ").string(one->more);
+    };
+    texts("logs", log_first_);
+    texts("sections", section_first_);
     out.raw("}, \"stashes\": [");
     for (const Text* one = stash_first_; one != nullptr; one = one->next) out.raw(one == stash_first_ ? "[" : ", [").string(one->text).raw(", ").string(one->more).raw("]");
     out.raw("], \"index\": ").raw(has_index_ ? "true" : "false").raw(", \"pins\": ");

@@ -374,7 +374,9 @@ class GuidanceControlPlane:
     ) -> list[GateResult]:
         """Judge an edit before it is made, as :meth:`evaluate_command`; see `EnforcementGates.evaluate_edit`."""
         run = self._run_of_call(run_id)
-        results = self._shared.gates.evaluate_edit(path, content, diff_lines, flow=self._flow(run))
+        results = self._shared.gates.evaluate_edit(
+            path, content, diff_lines, cwd=str(self._scope.root), flow=self._flow(run)
+        )
         return self._noted("Edit", {"file_path": path}, results, run)
 
     def verdict(

@@ -67,7 +67,7 @@ def test_settings_are_checked(options: dict[str, Any]) -> None:
 
 def test_settings_as_numbers() -> None:
     config = GateConfig(diff_size_threshold=300.5, run_diff_threshold=0, unattended=True)
-    assert config.numbers() == (0b011101, 300, 1, 2, 3, 2, True)
+    assert config.numbers() == (0b011101, 300, 1, 2, 3, 2, 256, 10_000, 2_000, 512, True)
     assert GateConfig(diff_size_threshold=float("inf")).numbers()[1] == 0xFFFFFFFE
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import struct
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +18,7 @@ from tests.undo.test_facts import git
 from tipstaff.gates.config import GateConfig
 from tipstaff.gates.image.layout import with_settings
 from tipstaff.gates.image.policy_file import write_policy
+from tipstaff.gates.judging.engine import EnforcementGates
 from tipstaff.undo.config import UndoConfig
 
 # command (or tool and parameters), what the host is told, what of the manifest is there
@@ -38,6 +42,10 @@ ROWS: list[tuple[str | tuple[str, dict[str, str]], str, list[str]]] = [
     ("git stash drop", "", []),
     ("git branch -D other", "", []),
     ("git push --force", "ask", []),
+    ("GIT_DIR=../x/.git git reset --hard", "ask", []),
+    ("export GIT_WORK_TREE=..; git clean -fd", "ask", []),
+    ("git --git-dir=../x/.git stash drop", "ask", []),
+    ("GIT_INDEX_FILE=i git status", "", []),
     ("rm -rf /", "deny", []),
     ("rm -rf ~", "deny", []),
     ("ln -s .. up && rm -rf up/*", "deny", []),
@@ -115,7 +123,7 @@ def test_settings_of_losses(bench: Bench, repository: Path) -> None:
     ]
     for config, command, decision, keeps in rows:
         shutil.rmtree(bench.state / "undo", ignore_errors=True)
-        image = with_settings(default_image(), config.numbers()[:6])
+        image = with_settings(default_image(), config.numbers()[:-1])
         write_policy(image, repository, state=bench.state)
         answer = bench.run(bench.claude(command), "--host", "claude")
         assert answer.decision() == decision, (config, command, answer)
@@ -129,3 +137,57 @@ def test_references_after_the_call(bench: Bench, repository: Path) -> None:
     bench.run(event, "--host", "claude")
     (after,) = (bench.state / "undo").glob("*/*/after")
     assert json.loads(after.read_text()) == {"refs/heads/other": ""}
+
+
+def test_gates_in_a_process_judge_as_the_hook(bench: Bench, repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TIPSTAFF_STATE", str(bench.state))
+    monkeypatch.setenv("HOME", str(bench.home))
+    gates, told = EnforcementGates(), {"allow": "", "warn": "", "require-confirmation": "ask", "block": "deny"}
+    for call, decision, wanted in ROWS:
+        tool, params = ("Bash", {"command": call}) if isinstance(call, str) else call
+        for judge, keeps in ((gates.looking(), False), (gates, True)):
+            shutil.rmtree(bench.state / "undo", ignore_errors=True)
+            verdict = judge.verdict(tool, params, cwd=str(repository), record=True)
+            assert told[verdict.decision] == decision, (call, verdict)
+            manifest = kept(bench.state)
+            found = [] if manifest is None else [os.path.relpath(one["path"], repository) for one in manifest["files"]]
+            assert sorted(found) == (sorted(wanted) if keeps else []), (call, manifest)
+            if manifest is not None:
+                assert bench.spool()[-1]["kept"], call
+    shutil.rmtree(bench.state / "undo", ignore_errors=True)
+    facts = gates.verdict("Bash", {"command": "rm notes.md .env src/same.py"}, cwd=str(repository)).facts
+    assert "2 files that git does not have, 8 bytes, the newest" in facts[0], facts
+    assert facts[1] == "1 file of it that git has unchanged"
+    assert gates.by_words().evaluate_command("echo x > notes.md", cwd=str(repository)) == []
+    edited = gates.evaluate_edit("notes.md", "x", 1, cwd=str(repository))
+    assert [one.metadata["kept"] != "" for one in edited] == [True]
+
+
+def test_what_is_proven_is_allowed(bench: Bench, repository: Path) -> None:
+    for allows in (False, True):
+        image = with_settings(default_image(), GateConfig(allow_proven=allows).numbers()[:-1])
+        write_policy(image, repository, state=bench.state)
+        for command, proven in (("cat notes.md | head", True), ("cat .env", False), ("rm notes.md", False)):
+            for host in ("claude", "codex"):
+                answer = bench.run(bench.claude(command), "--host", host)
+                assert (answer.decision() == "allow") == (allows and proven and host == "claude"), (command, answer)
+
+
+def test_what_was_kept_is_tidied_apart_from_the_hook(bench: Bench, repository: Path) -> None:
+    (bench.state / "compiler").write_text(sys.executable)
+    (bench.state / "compiler").chmod(0o600)
+    bench.run(bench.claude("git stash drop"), "--host", "claude")
+    git(repository, "stash", "drop")
+    after = bench.claude("git stash drop", hook_event_name="PostToolUse", tool_response={"stdout": ""})
+    bench.run(after, "--host", "claude")
+    mark = bench.state / "undo/.untidied"
+    assert mark.exists()  # not so soon after it was kept
+    os.utime(mark, (time.time() - 3600,) * 2)
+    bench.run(after, "--host", "claude")
+    assert not mark.exists()
+    for _ in range(300):
+        if not git(repository, "for-each-ref", "refs/tipstaff"):
+            break
+        time.sleep(0.1)
+    assert not git(repository, "for-each-ref", "refs/tipstaff")
+    assert list((repository / ".git/objects/pack").glob("*.keep"))

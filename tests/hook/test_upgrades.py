@@ -120,7 +120,7 @@ def test_settings_alone_are_laid_over_the_new_rules(bench: Bench) -> None:
     with pytest.MonkeyPatch.context() as patch:
         edition = former_edition()
         patch.setattr(policy_file, "built_in_edition", lambda: edition)
-        numbers = GateConfig(diff_size_threshold=3).numbers()[:6]
+        numbers = GateConfig(diff_size_threshold=3).numbers()[:-1]
         write_policy(with_settings(default_image(), numbers), bench.repository, state=bench.state)
     assert bench.run(bench.claude("git status"), "--host", "claude").stdout == b""
     written = {"file_path": str(bench.repository / "a.txt"), "content": "one\ntwo\nthree\nfour\nfive\n"}

@@ -64,6 +64,27 @@ def test_what_is_kept_is_listed(root: Path, keep: Callable[..., str]) -> None:
     assert kept(root.parent) == found  # of repositories inside a folder too
 
 
+def test_a_branch_comes_back_with_its_settings_and_its_reflog(root: Path, keep: Callable[..., str]) -> None:
+    git(root, "branch", "topic/one")
+    git(root, "branch", "-f", "topic/one", "HEAD")
+    for key, setting in (("remote", "origin"), ("merge", "refs/heads/one"), ("merge", 'with "quotes" # and \\')):
+        git(root, "config", "--add", f"branch.topic/one.{key}", setting)
+    log = (root / ".git/logs/refs/heads/topic/one").read_bytes()
+    keep("git branch -q -D topic/one", ("git", "ref", "refs/heads/topic/one"))
+    words = ("config", "--local", "--get-regexp", "^branch")
+    assert "topic" not in git(root, *words)
+    git(root, "config", "other.setting", "later")
+    report = undo(repository=root)
+    assert not report.failed
+    assert git(root, *words).splitlines()[-3:] == [
+        "branch.topic/one.remote origin", "branch.topic/one.merge refs/heads/one", 'branch.topic/one.merge with "quotes" # and \\',
+    ]  # fmt: skip
+    assert git(root, "config", "other.setting").strip() == "later"
+    assert (root / ".git/logs/refs/heads/topic/one").read_bytes().startswith(log)
+    undo(report.kept_aside, repository=root)
+    assert "topic" not in git(root, *words) + git(root, "branch", "-a")
+
+
 def test_only_some_files_come_back(root: Path, keep: Callable[..., str]) -> None:
     keep("rm -rf docs src notes.md", ("delete", "docs"), ("delete", "src"), ("delete", "notes.md"))
     report = undo(repository=root, files=["notes.md", "src/m1.py"], dry_run=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from tipstaff.errors import ConfigError
 from tipstaff.gates.results import DECISIONS
@@ -11,6 +11,9 @@ from tipstaff.model import Record
 from tipstaff.undo.config import UndoConfig
 
 MAX_LINES: Final = 0xFFFFFFFE
+
+Numbers: TypeAlias = tuple[int, int, int, int, int, int, int, int, int, int, bool]
+"""The record ``config`` of an image, and whether nobody is there."""
 
 
 class GateConfig(Record, frozen=True):
@@ -37,8 +40,10 @@ class GateConfig(Record, frozen=True):
     undo
         What is kept of a call that would lose something, and for how long.
     evidence
-        What the hook judges losses by: ``files`` looks at what is there, and keeps what a call would lose; ``none``
-        judges by words alone, as for another machine.
+        What losses are judged by: ``files`` looks at what is there, in a folder of a repository, and keeps what a call
+        would lose before it is let through; ``none`` judges by words alone, as for another machine.
+    allow_proven
+        Whether the hook answers *allow*, where its host takes that, for calls that are proven to read alone.
 
     Raises
     ------
@@ -60,9 +65,11 @@ class GateConfig(Record, frozen=True):
     read_files: bool = True
     undo: UndoConfig = UndoConfig()
     evidence: str = "files"
+    allow_proven: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("destructive_ops", "tool_allowlist", "diff_size", "secrets", "unattended", "read_files"):
+        switches = "destructive_ops tool_allowlist diff_size secrets unattended read_files allow_proven"
+        for name in switches.split():
             value: Any = getattr(self, name)
             if not isinstance(value, bool):
                 raise ConfigError(f"{name} must be true or false, not {value!r}")
@@ -84,10 +91,10 @@ class GateConfig(Record, frozen=True):
         if self.tool_allowlist and not self.allowed_tools:
             raise ConfigError("the tool allowlist is on and names no tool: nothing could be called; name tools or '*'")
 
-    def numbers(self) -> tuple[int, int, int, int, int, int, bool]:
+    def numbers(self) -> Numbers:
         """Return the settings as the native engine takes them."""
         switches = self.destructive_ops | self.tool_allowlist << 1 | self.diff_size << 2 | self.secrets << 3
-        switches |= (self.evidence == "files") << 4 | (self.undo.mode == "ask") << 5
+        switches |= (self.evidence == "files") << 4 | (self.undo.mode == "ask") << 5 | self.allow_proven << 6
         run = 0 if self.run_diff_threshold is None else max(1, _whole(self.run_diff_threshold))
         return (
             switches,
@@ -96,6 +103,10 @@ class GateConfig(Record, frozen=True):
             DECISIONS.index(self.uncertain),
             DECISIONS.index(self.uncertain_unattended),
             DECISIONS.index(self.on_error),
+            self.undo.call_mb,
+            self.undo.call_files,
+            self.undo.wait_ms,
+            self.undo.free_mb,
             self.unattended,
         )
 

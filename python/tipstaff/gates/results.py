@@ -87,7 +87,8 @@ class GateResult(Record, frozen=True):
         The safer way; empty where there is none.
     metadata
         JSON-ready details: ``findings`` (every one, most severe first), ``relaxed`` (rules that a repository made
-        weaker and that would have spoken here). No secret is in it in clear.
+        weaker and that would have spoken here), ``facts`` (what is known of the files that it is about) and ``kept``
+        (what ``tipstaff undo`` takes). No secret is in it in clear.
     """
 
     decision: str
@@ -114,9 +115,11 @@ class Verdict(Record, frozen=True, kw_only=True):
     safer
         The safer way; empty where there is none.
     proven
-        Whether the decision rests on `facts` alone and on no guess about what names mean.
+        Whether the call is proven to read alone: see `tipstaff.EnforcementGates.is_proven`.
     facts
         What is known of the files, places and branches that the call is about, in words.
+    kept
+        What ``tipstaff undo`` takes to bring back what the call would lose; empty where nothing was kept.
     call_id
         Names this verdict, in the ledger too where it was recorded.
     code, subject
@@ -134,6 +137,7 @@ class Verdict(Record, frozen=True, kw_only=True):
     proven: bool
     facts: tuple[str, ...]
     call_id: str
+    kept: str = ""
     code: str = ""
     subject: str = ""
     files: tuple[tuple[str, str], ...] = ()
@@ -178,7 +182,7 @@ class Verdict(Record, frozen=True, kw_only=True):
         return found
 
 
-def verdict_of(results: Sequence[GateResult]) -> Verdict:
+def verdict_of(results: Sequence[GateResult], *, is_proven: bool = False) -> Verdict:
     """Return what results come to, with a new id."""
     findings = sorted(
         (finding for result in results for finding in _findings_of(result)), key=lambda one: -_RANK[one.decision]
@@ -195,10 +199,21 @@ def verdict_of(results: Sequence[GateResult]) -> Verdict:
         ),
         findings=tuple(findings),
         safer=safer,
-        proven=bool(classes) and not any(one.unknown for one in findings),
-        facts=tuple(f"it is about a path of class {name}" for name in classes),
+        proven=is_proven,
+        facts=(*facts_of(results), *(f"it is about a path of class {name}" for name in classes)),
         call_id=uuid.uuid4().hex,
+        kept=kept_of(results),
     )
+
+
+def facts_of(results: Iterable[GateResult]) -> tuple[str, ...]:
+    """Return what results know of the files that a call is about, in words."""
+    return tuple(dict.fromkeys(str(fact) for one in results for fact in one.metadata.get("facts", ())))
+
+
+def kept_of(results: Iterable[GateResult]) -> str:
+    """Return what ``tipstaff undo`` takes to bring back what a call would lose; empty where nothing was kept."""
+    return next((str(one.metadata["kept"]) for one in results if "kept" in one.metadata), "")
 
 
 def _findings_of(result: GateResult) -> Iterator[Finding]:

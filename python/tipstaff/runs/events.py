@@ -95,6 +95,8 @@ class GateVerdict(Record, frozen=True, kw_only=True, gc=False):
         Half-open range of code points in the command or the field that the decision is about.
     subject
         Digest of the call, hexadecimal; the same call has the same digest.
+    kept
+        What ``tipstaff undo`` takes to bring back what the call would lose; empty where nothing was kept.
     """
 
     tool: str
@@ -104,6 +106,7 @@ class GateVerdict(Record, frozen=True, kw_only=True, gc=False):
     span: tuple[int, int] = (0, 0)
     subject: str = ""
     at: int = 0
+    kept: str = ""
 
 
 class TokenUse(Record, frozen=True, kw_only=True, gc=False):

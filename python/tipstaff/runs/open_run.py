@@ -15,7 +15,7 @@ from sqlalchemy import BigInteger, Column, MetaData, Table, Text, delete, insert
 
 from tipstaff.errors import ConfigError, StoreDamagedError
 from tipstaff.gates.fields import as_text
-from tipstaff.gates.results import GateResult, aggregate_decision
+from tipstaff.gates.results import GateResult, aggregate_decision, facts_of, kept_of
 from tipstaff.guidance.intents.classify import classify_intent
 from tipstaff.model import RetrievalResult
 from tipstaff.runs.events import GateVerdict, RetrievedRule, RunEvent, Violation, without_controls
@@ -103,8 +103,10 @@ class OpenRun(msgspec.Struct, kw_only=True):
         """Note a call and what the gates found in it."""
         self.tools_used.append(entry)
         self.verdicts.append(_verdict(entry, tool, results))
-        # A command in which nothing was found and that calls nothing as code is not judged again at the end.
-        if command is not None and not results and "(" not in command:
+        # A command in which nothing was found and that calls nothing as code is not judged again at the end, nor one
+        # that was let through because of what was there.
+        passed = not results or (facts_of(results) and aggregate_decision(results) in {"allow", "warn"})
+        if command is not None and passed and "(" not in command:
             self.judged[entry] = ()
 
     def event(self, outcome: Any, **known_at_the_end: Any) -> RunEvent:
@@ -134,7 +136,10 @@ def _verdict(entry: str, tool: str, results: list[GateResult]) -> GateVerdict:
     findings = worst.metadata.get("findings", ())
     rules = tuple(dict.fromkeys(one["rule_id"] for result in results for one in result.metadata.get("findings", ())))
     span = (findings[0].get("start", 0), findings[0].get("end", 0)) if findings else (0, 0)
-    return GateVerdict(tool=tool, decision=decision, rules=rules, gate=worst.gate_name, span=span, subject=subject)
+    return GateVerdict(
+        tool=tool, decision=decision, rules=rules, gate=worst.gate_name, span=span, subject=subject,
+        kept=kept_of(results),
+    )  # fmt: skip
 
 
 _ROWS: Final = Table(

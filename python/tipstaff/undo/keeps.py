@@ -56,13 +56,19 @@ class Entry(msgspec.Struct, frozen=True, rename={"kind": "class"}):
 
 
 class Git(msgspec.Struct, frozen=True):
-    """What was noted of a repository; `pins` is the prefix of the references that pin commits."""
+    """What was noted of a repository.
+
+    `pins` is the prefix of the references that pin commits; `logs` and `sections` are the reflogs and the settings of
+    branches that went, by the name of the reference.
+    """
 
     root: str
     dir: str
     common: str
     head: str = ""
     refs: dict[str, str] = {}
+    logs: dict[str, str] = {}
+    sections: dict[str, str] = {}
     stashes: tuple[tuple[str, str], ...] = ()
     index: bool = False
     pins: str = ""

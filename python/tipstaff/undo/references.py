@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import IO, Final, Self
 
 from tipstaff.store.git import git_command, git_environment
+from tipstaff.store.replacing import replaced_file
 from tipstaff.undo.keeps import Entry, Git
 
 PINS: Final = "refs/tipstaff/"
@@ -177,12 +179,34 @@ def restore_references(note: Git, after: dict[str, str]) -> tuple[list[str], lis
             failed.append((name, f"git does not set it; it was {former}"))
         else:
             done.append(name)
+            if not now:
+                _restore_branch(note, name)
     for commit, message in missing_stashes(note):
         if git(root, "stash", "store", "-m", message, commit) is None:
             failed.append((f"stash {message}", f"git does not store it; it is commit {commit}"))
         else:
             done.append(f"stash {message}")
     return done, failed
+
+
+def _restore_branch(note: Git, name: str) -> None:
+    """Give a branch that went its settings and its reflog back."""
+    branch, log = name.removeprefix("refs/heads/"), Path(note.common, "logs", name)
+    if (section := note.sections.get(name)) and not text_of(
+        note.root, "config", "--local", "--name-only", "--get-regexp", rf"^branch\.{re.escape(branch)}\."
+    ):
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(os.fsencode(f"[section]\n{section}"))
+            file.flush()
+            listed = os.fsdecode(git(note.root, "config", "--file", file.name, "--list", "-z") or b"")
+        for key, _, setting in (one.partition("\n") for one in listed.split("\0") if one):
+            git(note.root, "config", "--local", "--add", f"branch.{branch}{key.removeprefix('section')}", setting)
+    if text := note.logs.get(name):
+        with contextlib.suppress(OSError):
+            later = log.read_bytes() if log.exists() else b""
+            log.parent.mkdir(parents=True, exist_ok=True)
+            with replaced_file(log) as file:
+                file.write(os.fsencode(text) + later)
 
 
 def restore_index(note: Git, copy: Path) -> str:
@@ -217,6 +241,8 @@ def remove_made(root: str, made: Iterable[str]) -> None:
         name, _, known = line.rpartition(" ")
         if name != "stash":
             git(root, "update-ref", "-d", name, known)
+            if name.startswith("refs/heads/"):
+                git(root, "config", "--local", "--remove-section", f"branch.{name.removeprefix('refs/heads/')}")
         elif known in (there := stashes(root)):
             git(root, "stash", "drop", "-q", f"stash@{{{there.index(known)}}}")
 

@@ -11,6 +11,7 @@
 #include "gates/real_paths.hpp"
 #include "threads.hpp"
 #include "tipstaff/gate/engine.hpp"
+#include "tipstaff/gate/evidence.hpp"
 #include "tipstaff/gate/rules/open_image.hpp"
 #include "tipstaff/gate/tree/files.hpp"
 
@@ -77,7 +78,8 @@ inline Room& own_room() {
 }
 
 inline void judge(const Image& image, const Settings& settings, const Call& call, const Field* fields, Room& room,
-                  FlowState* flow, Verdict* verdict, const rules::Trace* trace = nullptr) {
+                  FlowState* flow, Verdict* verdict, const rules::Trace* trace = nullptr, Evidence* evidence = nullptr,
+                  bool* proven = nullptr) {
   Event event;
   event.tool = call.tool;
   event.fields = fields + call.first_field;
@@ -89,8 +91,39 @@ inline void judge(const Image& image, const Settings& settings, const Call& call
   Surroundings around = call.site->surroundings();
   RealPaths real_paths(room.own_paths());
   real_paths.serve(&around);
-  evaluate(image, settings, event, around, room.tree(longest), flow, verdict, trace);
+  if (proven != nullptr) evidence->ask_for_proof(around);
+  evaluate(image, settings, event, around, room.tree(longest), flow, verdict, trace, evidence != nullptr ? &evidence->effects() : nullptr);
+  if (evidence != nullptr) evidence->judge(image, settings, around, verdict);
+  if (proven != nullptr) *proven = evidence->is_proven(event, *verdict);
 }
+
+// What a call would lose: looked at when it is judged, and kept where that is asked for.
+class Losses {
+ public:
+  Evidence* open(const record::Config& config) {
+    evidence_ = std::make_unique<Evidence>(config);
+    return evidence_.get();
+  }
+  bool loses() const noexcept { return evidence_ && evidence_->loses(); }
+  bool wants_keeping() const noexcept { return evidence_ && evidence_->keeps(); }
+  bool keep(std::string_view state, std::string_view command, std::string_view session, std::string_view working) noexcept {
+    return evidence_ && evidence_->keep(state, command, session, working);
+  }
+  std::string_view id() const noexcept { return evidence_ ? evidence_->id() : std::string_view{}; }
+  // 0: the facts, one a line; 1: what is lost; 2: why it cannot be kept.
+  std::string_view say(int what, std::uint64_t now_ns) noexcept {
+    if (!evidence_) return {};
+    hook::Writer out(text_, sizeof text_);
+    if (what == 0) evidence_->say_facts(now_ns, out);
+    else if (what == 1) evidence_->say_lost(now_ns, out);
+    else evidence_->say_why(out);
+    return out.view();
+  }
+
+ private:
+  std::unique_ptr<Evidence> evidence_;
+  char text_[4096];
+};
 
 // The worst decision of each of many commands from one folder, as numbers.
 inline void decide_all(const Image& image, const Settings& settings, const std::vector<std::string_view>& commands,

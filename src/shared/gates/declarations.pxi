@@ -88,6 +88,10 @@ cdef extern from "gates/calls.hpp" namespace "tipstaff::gate" nogil:
         uint32_t uncertain_interactive
         uint32_t uncertain_unattended
         uint32_t on_error
+        uint32_t undo_mb
+        uint32_t undo_files
+        uint32_t undo_wait_ms
+        uint32_t undo_free_mb
 
     cdef struct RuleRecord "tipstaff::gate::record::Rule":
         uint32_t id
@@ -163,7 +167,18 @@ cdef extern from "gates/calls.hpp" namespace "tipstaff::gate" nogil:
 
     Room& own_room() except +
     Trace tracing(vector[Tried]*) except +
+    cdef cppclass Evidence:
+        pass
+    cdef cppclass CLosses "tipstaff::gate::Losses":
+        CLosses()
+        Evidence* open(const Config&) except +
+        cbool loses() noexcept
+        cbool wants_keeping() noexcept
+        cbool keep(string_view, string_view, string_view, string_view) noexcept
+        string_view id() noexcept
+        string_view say(int, uint64_t) noexcept
     void judge(const Image&, const Settings&, const Call&, const Field*, Room&, FlowState*, Verdict*, const Trace*) except +
+    void judge(const Image&, const Settings&, const Call&, const Field*, Room&, FlowState*, Verdict*, const Trace*, Evidence*, cbool*) except +
     uint32_t code_point_at(string_view, uint32_t) noexcept
     cbool set_image(vector[uint64_t]*, const unsigned char*, size_t, Image*, int*) except +
     uint64_t checksum_of "tipstaff::gate::image_checksum"(const unsigned char*, size_t) noexcept

@@ -1,5 +1,56 @@
 # One native call for all gates: most calls hold nothing for any of them. Included by _gates.pyx, after Policy.
 
+cdef class Losses:
+    """What a call would lose."""
+
+    cdef CLosses losses
+    cdef cbool proves
+
+    @property
+    def proven(self):
+        """Whether the call is proven to read alone."""
+        return bool(self.proves)
+
+    @property
+    def loses(self):
+        """Whether git alone would not give it back."""
+        return bool(self.losses.loses())
+
+    @property
+    def wants_keeping(self):
+        """Whether something is to be kept before the call is let through."""
+        return bool(self.losses.wants_keeping())
+
+    @property
+    def kept(self):
+        """The identifier of what was kept; empty where nothing was."""
+        return shown(self.losses.id())
+
+    def facts(self, now_ns):
+        """Return what is known of the files that the call is about, one sentence each."""
+        return tuple(shown(self.losses.say(0, now_ns)).splitlines())
+
+    def lost(self, now_ns):
+        """Return what is lost, in words."""
+        return shown(self.losses.say(1, now_ns))
+
+    def why(self):
+        """Return why it cannot be kept."""
+        return shown(self.losses.say(2, 0))
+
+    def keep(self, state, command, session, cwd):
+        """Keep it; return whether that was done."""
+        cdef tuple texts = tuple(text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text for text in (state, command, session, cwd))
+        cdef string_view one = borrow(texts[0])
+        cdef string_view two = borrow(texts[1])
+        cdef string_view three = borrow(texts[2])
+        cdef string_view four = borrow(texts[3])
+        cdef bint done
+        with nogil:
+            done = self.losses.keep(one, two, three, four)
+        return bool(done)
+
+
 cdef class Judge:
     """Judges most calls by all gates at once: one policy, its settings, and a secrets table.
 
@@ -155,11 +206,46 @@ cdef class Judge:
             return None if clean else ([], False)
         return self.policy.findings(&verdict.findings[0], verdict.count, fields, count, False), clean
 
+    def weigh(self, tool, fields, int dialect, CallSite site not None, Flow flow=None, *, bint proof=False):
+        """Judge a call by what is there.
+
+        Returns findings as of `Policy.event`, whether no text holds a secret, and the losses; with `proof`, these say
+        whether it is proven to read alone.
+        """
+        cdef Room* room = &own_room()
+        cdef Verdict* verdict = &room.verdict()
+        cdef vector[Field] taken_fields
+        cdef Call call
+        cdef bint clean
+        cdef FlowState* state = NULL
+        cdef Losses losses = Losses()
+        cdef Evidence* evidence = losses.losses.open(self.used.config)
+        call.tool = borrow(tool)
+        self.policy.take_fields(fields, &taken_fields)
+        call.field_count = taken_fields.size()
+        call.site = &site.site
+        set_dialect(call, dialect)
+        if flow is not None:
+            state = flow.taken()
+        try:
+            with nogil:  # files are read
+                judge(self.policy.image, self.used, call, taken_fields.data(), room[0], state, verdict, NULL, evidence, &losses.proves if proof else NULL)
+                clean = self.no_secrets(taken_fields.data(), taken_fields.size())
+        finally:
+            if state != NULL:
+                flow.give_back()
+        findings = []
+        if verdict.count != 0:
+            findings = self.policy.findings(&verdict.findings[0], verdict.count, taken_fields.data(), taken_fields.size(), False)
+        return findings, clean, losses
+
     cdef bint no_secrets(self, const Field* fields, uint32_t count) noexcept nogil:
         cdef uint32_t i
         if not self.watches:
             return True
         for i in range(count):
+            if fields[i].name.size() >= 8 and not self.watch.is_clean(fields[i].name):
+                return False
             if is_former_field(fields[i].name):
                 continue
             if not self.watch.is_clean(fields[i].text) or not self.watch.is_clean_pair(fields[i].name, fields[i].text):

@@ -7,7 +7,7 @@ import pytest
 from tipstaff.gates.image.policy import default_image
 from tipstaff.kernels import _gates
 
-SETTINGS = (1, 300, 0, 2, 3, 2, False)
+SETTINGS = (1, 300, 0, 2, 3, 2, 0, 0, 0, 0, False)
 ALLOW, BLOCK = 0, 3
 
 

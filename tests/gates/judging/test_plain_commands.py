@@ -12,7 +12,7 @@ from tipstaff.gates.image.policy import default_image
 from tipstaff.gates.packs.reader import load_policy
 from tipstaff.kernels import _gates
 
-SETTINGS = (1, 300, 0, 2, 3, 2, False)
+SETTINGS = (1, 300, 0, 2, 3, 2, 0, 0, 0, 0, False)
 OPERANDS = (
     "src", "a.py", "tests/gates", ".env", "id_rsa", "/etc/passwd", "node_modules", "/dev/sda", ".git/hooks/pre-commit", "main", "origin",
     "HEAD~3", "..", "/", ".", "*", "*.py", "'a b'", '"not slow"', "-q", "-x", "--all", "-rf", "10", "api", "2>&1", "2>/dev/null", "> out",

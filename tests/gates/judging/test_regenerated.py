@@ -10,7 +10,7 @@ from tipstaff.gates.packs.reader import load_policy
 from tipstaff.kernels import _gates
 
 GATES = EnforcementGates(GateConfig())
-SETTINGS = (1, 300, 0, 2, 3, 2, False)
+SETTINGS = (1, 300, 0, 2, 3, 2, 0, 0, 0, 0, False)
 URL = "https://x.example/a.git"
 
 MADE = {

@@ -14,7 +14,7 @@ from tipstaff.gates.packs.model import Policy
 from tipstaff.gates.packs.reader import load_policy
 from tipstaff.kernels import _gates
 
-SETTINGS = (1, 300, 0, 2, 3, 2, False)
+SETTINGS = (1, 300, 0, 2, 3, 2, 0, 0, 0, 0, False)
 STYLES = ("gnu", "gnu", "go", "single", "operands", "slash", "powershell")
 OPTIONS = (
     "-f", "-F", "-n", "--force", "--force-all", "--for", "--", "-force", "-delete", "-d", "--dry-run", "-x", "--no-edit", "--x",

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "tipstaff/gate/engine.hpp"
+#include "tipstaff/gate/proof.hpp"
 #include "tipstaff/hook/json.hpp"
 #include "tipstaff/undo/effects.hpp"
 #include "tipstaff/undo/keep.hpp"
@@ -13,9 +14,12 @@ namespace tipstaff::gate {
 
 class Evidence {
  public:
-  Evidence() noexcept : facts_(arena_), effects_(arena_), keep_(arena_, facts_, undo::Limits{}) {}
+  explicit Evidence(const record::Config& config) noexcept : facts_(arena_), effects_(arena_), keep_(arena_, facts_, limits_of(config)) {}
 
   undo::Effects& effects() noexcept { return effects_; }
+  // From here on it is asked whether the call is proven to read alone; to be called before it is evaluated.
+  void ask_for_proof(const Surroundings& around) noexcept;
+  bool is_proven(const Event& event, const Verdict& verdict) const noexcept;
   // Looks at what the effects would lose, and changes the verdict: findings about what is kept, or not lost, go; what
   // cannot be kept is asked about. Nothing is written.
   void judge(const Image& image, const Settings& settings, const Surroundings& around, Verdict* verdict) noexcept;
@@ -29,7 +33,11 @@ class Evidence {
   void say_lost(std::uint64_t now_ns, hook::Writer& out) const noexcept;
   void say_why(hook::Writer& out) const noexcept;
 
+  // The facts of the call, one a line, without what ends it.
+  void say_facts(std::uint64_t now_ns, hook::Writer& out) const noexcept;
+
  private:
+  static undo::Limits limits_of(const record::Config& config) noexcept;
   undo::Arena arena_;
   undo::Facts facts_;
   undo::Effects effects_;

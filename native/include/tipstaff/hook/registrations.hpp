@@ -11,9 +11,9 @@
 #include <cstdint>
 #include <string_view>
 
-#include "tipstaff/hook/git_index.hpp"
 #include "tipstaff/hook/json.hpp"
 #include "tipstaff/hook/state.hpp"
+#include "tipstaff/undo/facts.hpp"
 
 namespace tipstaff::hook::registrations {
 
@@ -57,16 +57,18 @@ struct Unsaved {
 inline Unsaved unsaved(std::string_view repository) noexcept {
   Unsaved found;
   if (repository.empty()) return found;
-  GitIndex index;
-  const bool readable = index.open(repository);
+  undo::Arena arena;
+  undo::Facts facts(arena);
   for (const std::string_view name : kFiles) {
     Path path;
     struct stat about;
     if (!holds(path.add(repository).add("/").add(name), "tipstaff-hook", &about)) continue;
-    switch (readable ? index.state_of(name, about) : Kept::untracked) {
-      case Kept::untracked: found.untracked = true; break;
-      case Kept::changed: found.changed = true; break;
-      case Kept::committed: break;
+    undo::Repository* own = nullptr;
+    switch (facts.of(arena.copy(path.view()), about, &own)) {
+      case undo::Class::unchanged: break;
+      case undo::Class::changed:
+      case undo::Class::staged: found.changed = true; break;
+      default: found.untracked = true; break;
     }
   }
   return found;

@@ -13,6 +13,7 @@ namespace tipstaff::hook {
 struct Reply {
   gate::Decision decision = gate::Decision::allow;  // allow, warn, confirm or block
   bool unattended = false;
+  bool proven = false;  // a person has it that nobody is asked for such calls
   std::string_view reason;   // for people and the model; not empty where the decision is not allow
   std::string_view context;  // text for the model's window; empty for none
   std::string_view output;   // a tool's output with its secrets masked, as JSON; empty where it stays as it is
@@ -22,6 +23,8 @@ struct Reply {
 namespace replies {
 
 using gate::Decision;
+
+constexpr std::string_view kProven = "It is proven to read only what is in the repository or public.";
 
 inline bool stops(const HookEvent& event, const Reply& reply) noexcept {
   return reply.decision == Decision::block ||
@@ -50,7 +53,8 @@ inline void claude_like(const HookEvent& event, const Reply& reply, Writer& out)
     out.string(reply.reason).raw("}}}");
     return;
   }
-  const bool decides = event.phase == Phase::before_tool && (stops(event, reply) || asks(event, reply));
+  const bool allows = event.phase == Phase::before_tool && reply.proven && event.host == Host::claude;
+  const bool decides = event.phase == Phase::before_tool && (stops(event, reply) || asks(event, reply) || allows);
   if (!reply.replacement.empty() && event.host == Host::qwen) {
     // What stops a call that has run takes the place of its output, and the session continues.
     out.raw("{\"continue\":false,\"stopReason\":").string(reply.replacement).raw("}");
@@ -69,8 +73,8 @@ inline void claude_like(const HookEvent& event, const Reply& reply, Writer& out)
     first = false;
     out.raw("\"hookSpecificOutput\":{\"hookEventName\":").string(event.name);
     if (decides) {
-      out.raw(",\"permissionDecision\":\"").raw(stops(event, reply) ? "deny" : "ask").raw("\",\"permissionDecisionReason\":");
-      out.string(reply.reason);
+      out.raw(",\"permissionDecision\":\"").raw(allows ? "allow" : stops(event, reply) ? "deny" : "ask").raw("\",\"permissionDecisionReason\":");
+      out.string(allows ? kProven : reply.reason);
     }
     if (!reply.context.empty()) out.raw(",\"additionalContext\":").string(reply.context);
     if (!reply.output.empty() && !codex) out.raw(",\"updatedToolOutput\":").raw(reply.output);
@@ -142,6 +146,9 @@ inline void copilot(const HookEvent& event, const Reply& reply, Writer& out) noe
       out.raw(",\"hookSpecificOutput\":{\"hookEventName\":").string(event.name);
       out.raw(",\"permissionDecision\":").string(decision).raw(",\"permissionDecisionReason\":").string(reply.reason).raw("}");
     }
+  } else if (event.phase == Phase::before_tool && reply.proven) {
+    member(out, "permissionDecision", "allow", &first);
+    member(out, "permissionDecisionReason", kProven, &first);
   }
   if (!reply.context.empty()) member(out, "additionalContext", reply.context, &first);
   if (!reply.output.empty()) {

@@ -12,7 +12,9 @@ struct Digest {
   unsigned char bytes[32];
 };
 
-class Sha256 {
+// What hashes by blocks of 64 bytes have in common: after the text a bit, zeros, and how many bits it had.
+template <class Hash>
+class Blocks {
  public:
   void update(std::string_view text) noexcept {
     total_ += text.size();
@@ -21,30 +23,51 @@ class Sha256 {
       std::memcpy(block_ + used_, text.data(), taken);
       used_ += taken;
       text.remove_prefix(taken);
-      if (used_ == sizeof block_) {
-        compress(block_);
-        used_ = 0;
-      }
+      if (used_ == sizeof block_) compress();
     }
   }
 
-  Digest finish() noexcept {
+ protected:
+  // Ends the text, and writes the state's first words.
+  void finish(const std::uint32_t* state, unsigned char* out, int bytes) noexcept {
     const std::uint64_t bits = total_ * 8;
     block_[used_++] = 0x80;
     if (used_ > 56) {
       std::memset(block_ + used_, 0, sizeof block_ - used_);
-      compress(block_);
-      used_ = 0;
+      compress();
     }
     std::memset(block_ + used_, 0, 56 - used_);
     for (int i = 0; i < 8; ++i) block_[56 + i] = static_cast<unsigned char>(bits >> (56 - 8 * i));
-    compress(block_);
+    compress();
+    for (int i = 0; i < bytes; ++i) out[i] = static_cast<unsigned char>(state[i / 4] >> (24 - 8 * (i % 4)));
+  }
+  static void read_words(const unsigned char* block, std::uint32_t* words) noexcept {
+    for (int i = 0; i < 16; ++i)
+      words[i] = static_cast<std::uint32_t>(block[4 * i]) << 24 | static_cast<std::uint32_t>(block[4 * i + 1]) << 16 |
+                 static_cast<std::uint32_t>(block[4 * i + 2]) << 8 | block[4 * i + 3];
+  }
+
+ private:
+  void compress() noexcept {
+    static_cast<Hash*>(this)->compress(block_);
+    used_ = 0;
+  }
+
+  unsigned char block_[64] = {};
+  std::size_t used_ = 0;
+  std::uint64_t total_ = 0;
+};
+
+class Sha256 : public Blocks<Sha256> {
+ public:
+  Digest finish() noexcept {
     Digest digest;
-    for (int i = 0; i < 32; ++i) digest.bytes[i] = static_cast<unsigned char>(state_[i / 4] >> (24 - 8 * (i % 4)));
+    Blocks::finish(state_, digest.bytes, 32);
     return digest;
   }
 
  private:
+  friend class Blocks<Sha256>;
   static std::uint32_t turn(std::uint32_t word, int by) noexcept { return word >> by | word << (32 - by); }
 
   void compress(const unsigned char* block) noexcept {
@@ -58,9 +81,7 @@ class Sha256 {
         0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
         0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
     std::uint32_t w[64];
-    for (int i = 0; i < 16; ++i)
-      w[i] = static_cast<std::uint32_t>(block[4 * i]) << 24 | static_cast<std::uint32_t>(block[4 * i + 1]) << 16 |
-             static_cast<std::uint32_t>(block[4 * i + 2]) << 8 | block[4 * i + 3];
+    read_words(block, w);
     for (int i = 16; i < 64; ++i) {
       const std::uint32_t a = turn(w[i - 15], 7) ^ turn(w[i - 15], 18) ^ w[i - 15] >> 3;
       const std::uint32_t b = turn(w[i - 2], 17) ^ turn(w[i - 2], 19) ^ w[i - 2] >> 10;
@@ -81,9 +102,6 @@ class Sha256 {
   }
 
   std::uint32_t state_[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-  unsigned char block_[64] = {};
-  std::size_t used_ = 0;
-  std::uint64_t total_ = 0;
 };
 
 inline Digest hmac_sha256(std::string_view key, std::string_view message) noexcept {

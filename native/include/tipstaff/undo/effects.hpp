@@ -8,6 +8,10 @@
 #include "tipstaff/undo/keep.hpp"
 #include "tipstaff/undo/memory.hpp"
 
+namespace tipstaff::gate {
+class Proof;
+}
+
 namespace tipstaff::undo {
 
 class Effects {
@@ -25,8 +29,10 @@ class Effects {
   Effects(const Effects&) = delete;
   Effects& operator=(const Effects&) = delete;
 
-  // Adds those of the commands of a tree; what they name is copied.
-  void take(const gate::Tree& tree) noexcept;
+  gate::Proof* proof = nullptr;  // takes each tree as well; null: nobody asks
+
+  // Adds those of the commands of a tree that a text was read as; what they name is copied.
+  void take(const gate::Tree& tree, std::string_view text) noexcept;
   // The field of the call that the trees taken since are about.
   void found_in(std::uint32_t field) noexcept {
     for (; named_ < source_count_; ++named_) sources_[named_].field = field;
@@ -49,7 +55,7 @@ class Effects {
   Source* sources_ = nullptr;
   Effect* effects_ = nullptr;
   std::uint32_t source_count_ = 0, effect_count_ = 0, named_ = 0;
-  bool full_ = false;
+  bool full_ = false, elsewhere_ = false;
 };
 
 }  // namespace tipstaff::undo

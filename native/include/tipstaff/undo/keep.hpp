@@ -32,6 +32,7 @@ struct Effect {
     head,
     stash,      // all, or the one of `number`
     reflogs,
+    elsewhere,  // another repository of git than the one of the folder: which one is not known
     inside,     // unknown: anything in the repository of a that git would not give back
   };
   Kind kind = Kind::inside;
@@ -117,6 +118,7 @@ class Keep {
   Outcome look_at_git(const Effect& effect) noexcept;
   Outcome add_reference(std::string_view name) noexcept;
   Outcome add_references(std::string_view below, int depth) noexcept;
+  void note_branch(std::string_view name) noexcept;
   Outcome add_stashes(std::int32_t number) noexcept;
   Outcome add_reflogs(std::string_view folder, int depth) noexcept;
   Outcome pin(std::string_view object) noexcept;
@@ -147,6 +149,8 @@ class Keep {
   std::uint32_t lost_files_ = 0, pins_ = 0, refs_ = 0, stashes_ = 0, moves_ = 0, absent_ = 0, files_ = 0, sames_ = 0, pins_written_ = 0;
   Text *pin_first_ = nullptr, **pin_end_ = &pin_first_, *ref_first_ = nullptr, **ref_end_ = &ref_first_, *stash_first_ = nullptr,
        **stash_end_ = &stash_first_, *move_first_ = nullptr, **move_end_ = &move_first_, *absent_first_ = nullptr, **absent_end_ = &absent_first_;
+  // Of branches that go: their reflogs and their sections of the settings, by the name of the reference.
+  Text *log_first_ = nullptr, **log_end_ = &log_first_, *section_first_ = nullptr, **section_end_ = &section_first_;
   std::string_view gone_[64];
   std::uint32_t gone_count_ = 0;
   Repository* git_ = nullptr;

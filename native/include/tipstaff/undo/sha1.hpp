@@ -6,44 +6,20 @@
 #include <cstring>
 #include <string_view>
 
+#include "tipstaff/hook/sha256.hpp"
+
 namespace tipstaff::undo {
 
-class Sha1 {
+class Sha1 : public hook::Blocks<Sha1> {
  public:
-  void update(std::string_view text) noexcept {
-    total_ += text.size();
-    while (!text.empty()) {
-      const std::size_t room = sizeof block_ - used_, taken = text.size() < room ? text.size() : room;
-      std::memcpy(block_ + used_, text.data(), taken);
-      used_ += taken;
-      text.remove_prefix(taken);
-      if (used_ == sizeof block_) {
-        compress(block_);
-        used_ = 0;
-      }
-    }
-  }
-  void finish(unsigned char* out) noexcept {
-    const std::uint64_t bits = total_ * 8;
-    block_[used_++] = 0x80;
-    if (used_ > 56) {
-      std::memset(block_ + used_, 0, sizeof block_ - used_);
-      compress(block_);
-      used_ = 0;
-    }
-    std::memset(block_ + used_, 0, 56 - used_);
-    for (int i = 0; i < 8; ++i) block_[56 + i] = static_cast<unsigned char>(bits >> (56 - 8 * i));
-    compress(block_);
-    for (int i = 0; i < 20; ++i) out[i] = static_cast<unsigned char>(state_[i / 4] >> (24 - 8 * (i % 4)));
-  }
+  void finish(unsigned char* out) noexcept { Blocks::finish(state_, out, 20); }
 
  private:
+  friend class hook::Blocks<Sha1>;
   static std::uint32_t turn(std::uint32_t word, int by) noexcept { return word << by | word >> (32 - by); }
   void compress(const unsigned char* block) noexcept {
     std::uint32_t w[80];
-    for (int i = 0; i < 16; ++i)
-      w[i] = static_cast<std::uint32_t>(block[4 * i]) << 24 | static_cast<std::uint32_t>(block[4 * i + 1]) << 16 |
-             static_cast<std::uint32_t>(block[4 * i + 2]) << 8 | block[4 * i + 3];
+    read_words(block, w);
     for (int i = 16; i < 80; ++i) w[i] = turn(w[i - 3] ^ w[i - 8] ^ w[i - 14] ^ w[i - 16], 1);
     std::uint32_t a = state_[0], b = state_[1], c = state_[2], d = state_[3], e = state_[4];
     for (int i = 0; i < 80; ++i) {
@@ -56,9 +32,6 @@ class Sha1 {
   }
 
   std::uint32_t state_[5] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0};
-  std::uint64_t total_ = 0;
-  std::size_t used_ = 0;
-  unsigned char block_[64];
 };
 
 class Crc32 {

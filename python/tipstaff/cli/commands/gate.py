@@ -55,7 +55,7 @@ def judge(
     from tipstaff.cli.policy_review import policy_document, policy_lines
     from tipstaff.gates.image.repository_policy import has_own_policy, policy_of
     from tipstaff.gates.judging.engine import EnforcementGates
-    from tipstaff.gates.results import aggregate_decision
+    from tipstaff.gates.results import aggregate_decision, facts_of
     from tipstaff.hosts.policies import check_policy
     from tipstaff.store.state import repository_of, state_folder
 
@@ -67,18 +67,24 @@ def judge(
     state = state_folder()
     root = repository or repository_of(Path(cwd or ".").absolute())
     policy = policy_of(root if root is not None and has_own_policy(root, state) else None, state=state)
-    gates = EnforcementGates.of_policy(policy, policy.config.replace(unattended=unattended))
+    gates = EnforcementGates.of_policy(policy, policy.config.replace(unattended=unattended)).looking()
     if explained and tool is not None:
         raise ConfigError("--explain shows how a command is read; leave --tool out")
     if tool is None:
         results = gates.evaluate_command(given, cwd=cwd, shell=shell)
     else:
         results = gates.evaluate_tool_use(tool, _parameters(given), cwd=cwd, shell=shell)
-    decision = aggregate_decision(results)
+    decision, facts = aggregate_decision(results), facts_of(results)
+    where = cwd or (None if root is None else str(Path.cwd()))
+    proven = decision == "allow" and gates.is_proven(
+        tool or "", given if tool is None else _parameters(given), cwd=where, shell=shell
+    )
     explanation = gates.explain(given, cwd=cwd, shell=shell) if explained else None
     if as_json:
         document: dict[str, Any] = {
             "decision": decision,
+            "proven": proven,
+            "facts": facts,
             "results": [result.to_dict() for result in results],
             "policy": policy_document(policy),
         }
@@ -92,6 +98,9 @@ def judge(
         lines = [paint(decision, COLOURS[decision], bold=True)]
         for result in results:
             lines.extend(result_lines(result, paint, COLOURS))
+        lines.extend(f"  fact: {plain(fact)}" for fact in facts)
+        if proven:
+            lines.append("  proven to read alone: nothing is changed, sent or shown that is secret")
         if explanation is not None:
             lines.extend(explanation_lines(explanation, paint))
         lines += ["", *policy_lines(policy)]

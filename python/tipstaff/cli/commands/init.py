@@ -161,7 +161,7 @@ def _stopped(repository: Path, state: Path) -> tuple[str, str]:
 
     root = repository_of(repository)
     policy = policy_of(root if root is not None and has_own_policy(root, state) else None, state=state)
-    gates = EnforcementGates.of_policy(policy, policy.config)
+    gates = EnforcementGates.of_policy(policy, policy.config).looking()
     judged: list[tuple[str, Any]] = [(text, gates.evaluate_command(text, cwd=str(repository))) for text in _HARMFUL]
     strictness = ("allow", "warn", "require-confirmation", "block")
     text, results = max(judged, key=lambda one: strictness.index(aggregate_decision(one[1])))

@@ -17,7 +17,7 @@ from tipstaff.gates.image.triggers import glob_letters, glob_pairs
 from tipstaff.gates.packs.model import DECISIONS, PackError, Row
 
 MAGIC: Final = b"TIPSGATE"
-VERSION: Final = 7
+VERSION: Final = 8
 NOTHING: Final = 0xFFFFFFFF
 """Stands for an index where there is none."""
 
@@ -29,7 +29,7 @@ SECTIONS: Final = (
 WIDTHS: Final = {
     "texts": 2, "slots": 3, "specs": 21, "flags": 4, "buckets": 7, "candidates": 1, "instances": 10, "groups": 2,
     "conditions": 4, "globs": 7, "masks": 4, "sequences": 2, "rules": 9, "tables": 2, "rows": 3, "terms": 2,
-    "selectors": 4, "config": 6, "allowlist": 1, "shared": 1, "triggers": 2, "signs": 1, "indexes": 1,
+    "selectors": 4, "config": 10, "allowlist": 1, "shared": 1, "triggers": 2, "signs": 1, "indexes": 1,
     "guards": 20, "letters": 32,
 }  # fmt: skip
 """Numbers of 32 bits in one record of each section of records."""

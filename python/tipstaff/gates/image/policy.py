@@ -100,7 +100,7 @@ def build_image(
 
     used = config or GateConfig()
     policy = load_policy(extra=extra)
-    image = compile_image(policy, config=used.numbers()[:6], allowlist=used.allowed_tools, secrets=secrets)
+    image = compile_image(policy, config=used.numbers()[:-1], allowlist=used.allowed_tools, secrets=secrets)
     if check:
         check_samples(policy, image)
     return image

@@ -30,7 +30,7 @@ from tipstaff.gates.packs.model import (
 def compile_image(
     policy: Policy,
     *,
-    config: Sequence[int] = (0b1101, 300, 0, 2, 3, 2),
+    config: Sequence[int] = (0b1101, 300, 0, 2, 3, 2, 256, 10_000, 2_000, 512),
     allowlist: Iterable[str] = (),
     secrets: bytes = b"",
 ) -> bytes:
@@ -42,8 +42,9 @@ def compile_image(
         What the packs say.
     config
         Switches (bits: destructive 1, allowlist 2, diff size 4, secrets 8, evidence by files 16, asking for what is
-        lost 32), lines of one edit, lines of one run (0: no limit), what is uncertain with a person and without one,
-        and what an error means (decisions by number).
+        lost 32, allowing what is proven 64), lines of one edit, lines of one run (0: no limit), what is uncertain with
+        a person and without one, what an error means (decisions by number), and what is kept of one call at most: MB,
+        files, milliseconds, MB that stay free.
     allowlist
         Globs of tool names.
     secrets

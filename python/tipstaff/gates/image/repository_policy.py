@@ -138,7 +138,7 @@ def _image(
     from tipstaff.gates.packs.reader import WIRING, load_policy
     from tipstaff.gates.packs.samples import check_samples
 
-    numbers = config.numbers()[:6]
+    numbers = config.numbers()[:-1]
     if not packs and not secrets and not config.allowed_tools and not only_wiring:
         return with_settings(default_image(), numbers)
     policy = load_policy(extra=packs, review=review)
@@ -259,6 +259,8 @@ def _is_weaker(name: str, former: Any, now: Any) -> bool:
         return DECISIONS.index(now) < DECISIONS.index(former)
     if name == "evidence":  # words do not see what is lost
         return (former, now) == ("files", "none")
+    if name == "allow_proven":
+        return bool(now)
     if name == "diff_size_threshold":
         return bool(now > former)
     return False

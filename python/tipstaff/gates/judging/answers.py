@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 from tipstaff.gates.config import GateConfig
 from tipstaff.gates.fields import Field, keys_of
 from tipstaff.gates.judging.findings import NativeFinding, findings_of
+from tipstaff.gates.judging.losses import Weighed
 from tipstaff.gates.results import DECISIONS, GATE_NAMES, GateResult
 from tipstaff.model import GuidanceRule
 
@@ -51,6 +52,7 @@ class Answers:
         *,
         cwd: str | None = None,
         clean: bool = False,
+        weighed: Weighed | None = None,
     ) -> list[GateResult]:
         """Return the results of a tool call that works in the folder `cwd`; `clean`: no text of it holds a secret."""
         texts: list[tuple[str, str]] = []
@@ -62,32 +64,39 @@ class Answers:
             texts.extend((field.path, field.text) for field in kept)
             texts.extend(("", name) for name in keys_of(params) if len(name) >= 8)
         found = [NativeFinding(*one) for one in native]
-        size = [finding for finding in found if GATE_NAMES[finding.gate] == "diff-size"]
+        size = [finding for finding in found if finding.gate == GATE_NAMES.index("diff-size")]
         return [
             *self.of_name(tool),
-            *self.of_findings([finding for finding in found if finding.gate == 0], fields),
+            *self.of_findings([finding for finding in found if finding.gate == 0], fields, weighed=weighed),
             *(self._counted_size(tool, finding) for finding in size),
             *self.of_secrets(texts, pairs=kept, cwd=cwd),
         ]
 
     def of_findings(
-        self, native: Sequence[tuple[Any, ...]], fields: Sequence[Field], *, clean: bool = False
-    ) -> list[GateResult]:
+        self, native: Sequence[tuple[Any, ...]], fields: Sequence[Field], *, clean: bool = False,
+        weighed: Weighed | None = None,
+    ) -> list[GateResult]:  # fmt: skip
         """Return the destructive gate's result over texts, in which no secret is where they are `clean`."""
-        if not native:
+        if not native and weighed is None:
             return []
-        found = [NativeFinding(*one) for one in native]
+        found = [one for one in map(NativeFinding._make, native) if one.gate == 0]
         # A repository's own rules of secrets say nothing of what the package's would mask.
         findings, relaxed = findings_of(found, self.policy, fields, masked=not clean or self.scanner is not None)
-        if not findings and not relaxed:
+        if weighed is not None and weighed.finding is not None:
+            findings.append(weighed.finding)
+            findings.sort(key=lambda finding: -DECISIONS.index(finding.decision))
+        if not findings and not relaxed and weighed is None:
             return []
         metadata: dict[str, Any] = {"findings": [finding.to_dict() for finding in findings]}
+        if weighed is not None:
+            metadata["facts"] = list(weighed.facts)
+            if weighed.kept:
+                metadata["kept"] = weighed.kept
         if relaxed:
             metadata["relaxed"] = relaxed
         if not findings:
-            return [
-                GateResult("allow", GATE_NAMES[0], "A rule of the repository allows it.", (), "", metadata),
-            ]
+            reason = "A rule of the repository allows it." if relaxed else "Nothing is lost."
+            return [GateResult("allow", GATE_NAMES[0], reason, (), "", metadata)]
         worst = findings[0]
         more = "" if len(findings) == 1 else f" ({len(findings) - 1} more)"
         safer = " ".join(dict.fromkeys(finding.safer for finding in findings if finding.safer))

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any, Final, Self, cast
 import msgspec
 
 from tipstaff.errors import ConfigError
-from tipstaff.gates.config import GateConfig
+from tipstaff.gates.config import GateConfig, Numbers
 from tipstaff.gates.fields import Field, as_text, encodable, fields_of
 from tipstaff.gates.judging.answers import Answers
 from tipstaff.gates.judging.events import LARGE_CHARS, dialect_of, directory_of, size_of
+from tipstaff.gates.judging.losses import Weighed, weighed
+from tipstaff.gates.judging.surroundings import is_in_repository
 from tipstaff.gates.results import DECISIONS, GateResult, Verdict, verdict_of
 from tipstaff.model import GuidanceRule
 from tipstaff.processors import usable_processors
@@ -89,7 +91,8 @@ class EnforcementGates:
         self._policy = policy
         numbers = self._config.numbers()
         # The allowlist and the secrets are judged here, over texts that the native engine is not handed.
-        self._settings = (numbers[0] & 0b0101, *numbers[1:])
+        self._settings: Numbers = (numbers[0] & 0b110101, *numbers[1:])
+        self._keeps = True
         self._home = os.path.expanduser("~")  # noqa: PTH111 - must be text, also where there is no home
         self._temporary = tempfile.gettempdir()
         self._state = os.fspath(state_folder())
@@ -99,6 +102,7 @@ class EnforcementGates:
         self._judge = Judge(policy.native, self._settings, table)
         self._sites: dict[str | None, CallSite] = {}
         self._is_offline = False
+        self._looks = config.destructive_ops and config.evidence == "files" and config.read_files
 
     @classmethod
     def for_repository(cls, repository: str | Path, config: GateConfig | None = None) -> Self:
@@ -183,6 +187,12 @@ class EnforcementGates:
             If `shell` is not known.
         """
         text = as_text(command)
+        if self._looks and cwd and is_in_repository(cwd):
+            fields = [Field("command", "command", text, -1)]
+            number = 0 if shell == "bash" else dialect_of(shell)
+            native, clean, weighed = self._weighed("", fields, number, cwd, flow)
+            results = self._answers.of_findings(native, fields, clean=clean, weighed=weighed)
+            return results if clean else [*results, *self._answers.of_secrets([("command", text)], cwd=cwd)]
         site = self._sites.get(cwd) or self._kept_site(cwd)
         judged = self._judge.command(text, 0 if shell == "bash" else dialect_of(shell), site, flow)
         if judged is None:
@@ -211,6 +221,11 @@ class EnforcementGates:
             One for each gate that found something.
         """
         tool = as_text(tool_name)
+        if self._looks and tool and (where := directory_of(params) or cwd) and is_in_repository(where):
+            fields, number = fields_of(params), 0 if shell == "bash" else dialect_of(shell)
+            found, clean, weighed = self._weighed(tool, fields, number, where, flow)
+            clean = clean and isinstance(params, dict) and len(fields) == len(cast("Any", params))
+            return self._answers.of_tool(tool, params, fields, found, cwd=where, clean=clean, weighed=weighed)
         site = self._sites.get(cwd) or self._kept_site(cwd)
         dialect = 0 if shell == "bash" else dialect_of(shell)
         judged = self._judge.call(tool, params, dialect, site, self._sites, flow)
@@ -226,7 +241,7 @@ class EnforcementGates:
         return self._answers.of_tool(tool, params, fields, native, cwd=where, clean=clean)
 
     def evaluate_edit(
-        self, path: str, content: str, diff_lines: float, *, flow: Flow | None = None
+        self, path: str, content: str, diff_lines: float, *, cwd: str | None = None, flow: Flow | None = None
     ) -> list[GateResult]:
         """Judge an edit before it is made.
 
@@ -238,6 +253,8 @@ class EnforcementGates:
             What would be written.
         diff_lines
             Changed lines, as the host counted them.
+        cwd
+            The directory that `path` is relative to, where it is.
         flow
             As of :meth:`evaluate_command`: what is written may be run later.
 
@@ -247,18 +264,39 @@ class EnforcementGates:
             One for each gate that found something.
         """
         name, text = as_text(path), as_text(content)
-        site = self._sites.get(None) or self._kept_site(None)
         call = {"file_path": name, "content": text}
         size = self._answers.of_reported_size(name, diff_lines) if self._config.diff_size else []
+        fields = [Field("file_path", "path", name, -1)]
+        folder = os.path.dirname(os.path.join(cwd or "", name))  # noqa: PTH118, PTH120 - texts
+        if self._looks and os.path.isabs(folder) and is_in_repository(folder):  # noqa: PTH117 - a text
+            native, _, weighed = self._weighed(
+                "Write", [*fields, Field("content", "content", text, -1)], 0, folder, flow
+            )
+            return [
+                *self._answers.of_findings(native, fields, weighed=weighed),
+                *size,
+                *self._answers.of_secrets([("content", text)], pairs=fields),
+            ]
+        site = self._sites.get(None) or self._kept_site(None)
         if self._judge.call("Write", call, 0, site, self._sites, flow) is None:
             return size
-        fields = [Field("file_path", "path", name, -1)]
         native = self._policy.native.event("Write", [field.native() for field in fields], 0, site, self._settings)
         return [
             *self._answers.of_findings(native, fields),
             *size,
             *self._answers.of_secrets([("content", text)], pairs=fields),
         ]
+
+    def _weighed(
+        self, tool: str, fields: Sequence[Field], dialect: int, cwd: str, flow: Flow | None
+    ) -> tuple[list[Any], bool, Weighed | None]:
+        """Judge a call by what is there, and keep what it would lose: findings, whether no secret is in it, losses."""
+        site = self._sites.get(cwd) or self._kept_site(cwd)
+        texts = [field.native() for field in fields]
+        native, clean, losses = self._judge.weigh(encodable(tool), texts, dialect, site, flow)
+        state = self._state if self._keeps else None
+        found = weighed(losses, native, tool, fields, cwd=cwd, state=state)
+        return native, clean and self._config.secrets, found
 
     def verdict(
         self, tool_name: str, params: Any, *, cwd: str | None = None, record: bool = False, flow: Flow | None = None
@@ -277,7 +315,12 @@ class EnforcementGates:
         OSError
             It is to be recorded and cannot be.
         """
-        found = verdict_of(self.evaluate_tool_use(tool_name, params, cwd=cwd, flow=flow))
+        results = self.evaluate_tool_use(tool_name, params, cwd=cwd, flow=flow)
+        found = verdict_of(
+            results,
+            is_proven=not any(one.decision != "allow" for one in results)
+            and self.is_proven(tool_name, params, cwd=cwd),
+        )
         if record:
             record_verdict(found, as_text(tool_name), os.fspath(cwd) if cwd else "")
         return found
@@ -333,21 +376,57 @@ class EnforcementGates:
     def decisions(
         self, commands: Sequence[str], *, cwd: str | None = None, shell: str = "bash", threads: int = 1
     ) -> list[str]:
-        """Return the destructive gate's decision alone for many commands from one folder: the fastest way through."""
+        """Return the destructive gate's decision by words for many commands from one folder: the fastest way."""
         encoded = [cast("str", encodable(command)) for command in commands]
         codes = self._policy.native.decisions(encoded, self._site(cwd), self._settings, dialect_of(shell), threads)
         return [DECISIONS[code] for code in codes]
 
     def offline(self, *, home: str, temporary: str) -> Self:
         """Return gates that look at no file of this machine and take these for the user's and the temporary folder."""
+        return self._with(
+            _config=self._config.replace(read_files=False), _home=home, _temporary=temporary, _sites={},
+            _is_offline=True, _looks=False,
+        )  # fmt: skip
+
+    def is_proven(self, tool_name: str, params: Any, *, cwd: str | None = None, shell: str = "bash") -> bool:
+        """Return whether a call is proven to read alone.
+
+        Every part of it is understood, reads only, stays in the repository or in what is public on the machine, sends
+        nothing, shows no secret, and runs nothing that the repository configures. What is not proven may be harmless.
+
+        Parameters
+        ----------
+        tool_name
+            Empty where `params` is the text of a command.
+        params, cwd, shell
+            As of :meth:`evaluate_tool_use`.
+        """
+        where = directory_of(params) or cwd
+        if not self._looks or shell != "bash" or not where or not is_in_repository(where):
+            return False
+        tool = as_text(tool_name)
+        fields = fields_of(params) if tool else [Field("command", "command", as_text(params), -1)]
+        texts = [field.native() for field in fields]
+        site = self._sites.get(where) or self._kept_site(where)
+        _, clean, losses = self._judge.weigh(encodable(tool), texts, 0, site, proof=True)
+        return losses.proven and (clean or not self._config.secrets)
+
+    def by_words(self) -> Self:
+        """Return gates that judge by words alone and keep nothing: for calls of the past, or of another machine."""
+        return self._with(_config=self._config.replace(evidence="none"), _looks=False) if self._looks else self
+
+    def looking(self) -> Self:
+        """Return gates that look at what a call would lose, and keep nothing: for calls that do not run."""
+        return self._with(_keeps=False)
+
+    def _with(self, **attributes: Any) -> Self:
         other = copy.copy(self)
-        config = self._config.replace(read_files=False)
-        vars(other).update(_config=config, _home=home, _temporary=temporary, _sites={}, _is_offline=True)
+        vars(other).update(attributes)
         return other
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Send the policy and the settings to another process: what was read of this machine stays here."""
-        kept = {name: vars(self)[name] for name in ("_home", "_temporary", "_state", "_is_offline", "_config")}
+        kept = {name: vars(self)[name] for name in ("_home", "_temporary", "_state", "_is_offline", "_config", "_looks", "_keeps")}
         answers = self._answers
         return self._received, (answers.config, self._policy, answers.scanner, self.active_rules, kept)
 
@@ -366,7 +445,7 @@ class EnforcementGates:
         text = as_text(command)
         return explain(
             self._policy, text, dialect_of(shell), self._site(cwd), self._settings,
-            self.evaluate_command(text, cwd=cwd, shell=shell),
+            self.looking().evaluate_command(text, cwd=cwd, shell=shell),
         )  # fmt: skip
 
     def _kept_site(self, cwd: str | None) -> CallSite:
@@ -394,7 +473,7 @@ def record_verdict(verdict: Verdict, tool: str, cwd: str, *, host: str = "api") 
         "v": 1, "at": int(time.time()), "us": 0, "host": host, "event": "PreToolUse", "session": "", "agent": "",
         "cwd": cwd, "tool": tool, "decision": verdict.decision, "subject": verdict.call_id,
         "rules": [finding.rule_id for finding in verdict.findings],
-    }  # fmt: skip
+    } | ({"kept": verdict.kept} if verdict.kept else {})  # fmt: skip
     state.mkdir(parents=True, exist_ok=True, mode=0o700)
     append_line(state / "spool.jsonl", msgspec.json.encode(line) + b"\n")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
+from tipstaff.gates.config import Numbers
 from tipstaff.gates.fields import encodable
 from tipstaff.gates.packs.model import DECISIONS, DIALECTS, PATH_CLASSES, VIA
 from tipstaff.gates.results import GateResult
@@ -81,7 +82,7 @@ def explain(
     command: str,
     dialect: int,
     site: CallSite,
-    settings: tuple[int, int, int, int, int, int, bool],
+    settings: Numbers,
     results: Sequence[GateResult],
 ) -> Explanation:
     """Read and judge a command again, and keep what was done."""

@@ -29,6 +29,15 @@ def site_of(cwd: str, home: str, temporary: str, *, files: bool, state: str = ""
 
 
 @lru_cache(maxsize=1024)
+def is_in_repository(cwd: str) -> bool:
+    """Return whether a directory is in a repository of git: one that git would take for one."""
+    if not os.path.isabs(cwd):  # noqa: PTH117 - a text
+        return False
+    at = os.path.join(repository_of(os.path.normpath(cwd)), ".git")  # noqa: PTH118 - as below
+    return os.path.isfile(at) or os.path.lexists(os.path.join(at, "HEAD"))  # noqa: PTH113, PTH118 - as below
+
+
+@lru_cache(maxsize=1024)
 def repository_of(cwd: str) -> str:
     """Return the root of the repository that a directory is in; the directory itself where there is none."""
     at = cwd

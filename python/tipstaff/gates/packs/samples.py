@@ -24,7 +24,7 @@ SHELLS: Final = {
 SAMPLE_HOME: Final = "/home/dev"
 SAMPLE_STATE: Final = "/home/dev/.local/state/tipstaff"
 SAMPLE_PROGRAM: Final = "/opt/tipstaff/bin/tipstaff-hook"
-_SETTINGS: Final = (1, 0xFFFFFFFF, 0, 2, 3, 2, False)
+_SETTINGS: Final = (1, 0xFFFFFFFF, 0, 2, 3, 2, 0, 0, 0, 0, False)
 
 
 def dialect_number(shell: str) -> int | None:

@@ -71,13 +71,13 @@ class Criteria:
         self.max_rework_ratio = max_rework_ratio
         self.cwd = cwd
         self.judged = judged or {}
-        self._gates = gates
+        self._gates = None if gates is None else gates.by_words()  # the calls are of the past
 
     @property
     def gates(self) -> EnforcementGates:
         """The gates; made when they are first asked for."""
         if self._gates is None:
-            self._gates = default_gates()
+            self._gates = default_gates().by_words()
         return self._gates
 
 

@@ -105,7 +105,7 @@ def run_suite(
     if parallel < 1:
         raise ConfigError(f"parallel is {parallel}; it must be 1 or more")
     asked = executor or Executor(suite.executor, **suite.options.to_dict())
-    gates = EnforcementGates.for_repository(root)
+    gates = EnforcementGates.for_repository(root).by_words()
     began = time.monotonic()
 
     stopped = threading.Event()

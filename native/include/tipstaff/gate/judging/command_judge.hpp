@@ -8,6 +8,7 @@
 #include "tipstaff/gate/engine.hpp"
 #include "tipstaff/gate/flow.hpp"
 #include "tipstaff/gate/judging/placeholders.hpp"
+#include "tipstaff/gate/proof.hpp"
 #include "tipstaff/gate/judging/hidden_registrations.hpp"
 #include "tipstaff/gate/judging/typed_input.hpp"
 #include "tipstaff/gate/judging/typed_windows.hpp"
@@ -136,7 +137,9 @@ class CommandJudge {
     }
     if ((tree_.full() || lost) && !say("@uncertain", "limit", {}, whole_span(), kNone)) silent(whole_span(), kNone);
     verdict_->marks = before | read_before;
-    if (effects_ != nullptr) effects_->take(tree_);
+    if (effects_ == nullptr) return;
+    effects_->take(tree_, text_);
+    if (effects_->proof != nullptr) effects_->proof->take(tree_, text_);
   }
 
  private:

@@ -7,15 +7,15 @@
 namespace tipstaff::gate {
 
 constexpr char kImageMagic[9] = "TIPSGATE";
-constexpr std::uint32_t kImageVersion = 7;
+constexpr std::uint32_t kImageVersion = 8;
 constexpr std::uint32_t kNothing = 0xffffffffu;
 constexpr std::uint32_t kFlagBits = 128;
 // Signs of words: see word_signs.hpp.
 constexpr std::uint32_t kEndSigns = 8192, kSigns = 9216;
 
 enum class Decision : std::uint32_t { allow, warn, confirm, block, uncertain, mark };
-// evidence: what is lost is looked at, and kept; asks_for_losses is a switch alone.
-enum class Gate : std::uint32_t { destructive, allowlist, diff_size, secrets, evidence, asks_for_losses };
+// evidence: what is lost is looked at, and kept; asks_for_losses and allows_proven are switches alone.
+enum class Gate : std::uint32_t { destructive, allowlist, diff_size, secrets, evidence, asks_for_losses, allows_proven };
 // whole: as gnu, and long options are never abbreviated; guessed: as whole, of a program that nothing is known of.
 enum class OptionStyle : std::uint32_t { gnu, go, single, operands, powershell, slash, whole, guessed };
 constexpr bool has_bundles(OptionStyle style) noexcept {
@@ -129,6 +129,7 @@ struct Config {
   std::uint32_t switches;  // bits by Gate
   std::uint32_t diff_lines, run_diff_lines;
   std::uint32_t uncertain_interactive, uncertain_unattended, on_error;
+  std::uint32_t undo_mb, undo_files, undo_wait_ms, undo_free_mb;  // what is kept of one call at most, and what stays free
 };
 }  // namespace record
 
