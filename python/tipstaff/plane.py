@@ -408,12 +408,12 @@ class GuidanceControlPlane:
         from tipstaff.gates.judging.engine import record_verdict
 
         name, where, gates = as_text(tool), cwd or self._scope.root, self._shared.gates
-        run = self._run_of_call(run_id)
+        run, proves = self._run_of_call(run_id), functools.partial(gates.is_proven, name, params, cwd=where)
         if not record:
             copied = type(self._flow(run))(self._flow(run).to_bytes())
-            results = gates.evaluate_tool_use(name, params, cwd=where, flow=copied)
-            return verdict_of([*results, *self._scope.check(name, params, gates, cwd, counts=False)])
-        verdict = verdict_of(self.evaluate_tool_use(name, params, cwd=cwd, run_id=run_id))
+            results = gates.looking().evaluate_tool_use(name, params, cwd=where, flow=copied)
+            return verdict_of([*results, *self._scope.check(name, params, gates, cwd, counts=False)], proves)
+        verdict = verdict_of(self.evaluate_tool_use(name, params, cwd=cwd, run_id=run_id), proves)
         if waits and verdict.decision == "require-confirmation":
             verdict = self._waiting(verdict, name, params, where, asker)
         if run is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -182,7 +182,7 @@ class Verdict(Record, frozen=True, kw_only=True):
         return found
 
 
-def verdict_of(results: Sequence[GateResult], *, is_proven: bool = False) -> Verdict:
+def verdict_of(results: Sequence[GateResult], proves: Callable[[], bool] = bool) -> Verdict:
     """Return what results come to, with a new id."""
     findings = sorted(
         (finding for result in results for finding in _findings_of(result)), key=lambda one: -_RANK[one.decision]
@@ -199,7 +199,7 @@ def verdict_of(results: Sequence[GateResult], *, is_proven: bool = False) -> Ver
         ),
         findings=tuple(findings),
         safer=safer,
-        proven=is_proven,
+        proven=aggregate_decision(results) == "allow" and proves(),
         facts=(*facts_of(results), *(f"it is about a path of class {name}" for name in classes)),
         call_id=uuid.uuid4().hex,
         kept=kept_of(results),

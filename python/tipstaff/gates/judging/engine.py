@@ -7,6 +7,7 @@ import os
 import tempfile
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self, cast
 
@@ -316,11 +317,7 @@ class EnforcementGates:
             It is to be recorded and cannot be.
         """
         results = self.evaluate_tool_use(tool_name, params, cwd=cwd, flow=flow)
-        found = verdict_of(
-            results,
-            is_proven=not any(one.decision != "allow" for one in results)
-            and self.is_proven(tool_name, params, cwd=cwd),
-        )
+        found = verdict_of(results, partial(self.is_proven, tool_name, params, cwd=cwd))
         if record:
             record_verdict(found, as_text(tool_name), os.fspath(cwd) if cwd else "")
         return found
@@ -426,7 +423,10 @@ class EnforcementGates:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Send the policy and the settings to another process: what was read of this machine stays here."""
-        kept = {name: vars(self)[name] for name in ("_home", "_temporary", "_state", "_is_offline", "_config", "_looks", "_keeps")}
+        kept = {
+            name: vars(self)[name]
+            for name in ("_home", "_temporary", "_state", "_is_offline", "_config", "_looks", "_keeps")
+        }
         answers = self._answers
         return self._received, (answers.config, self._policy, answers.scanner, self.active_rules, kept)
 
