@@ -183,7 +183,7 @@ class Verdict(Record, frozen=True, kw_only=True):
 
 
 def verdict_of(results: Sequence[GateResult], proves: Callable[[], bool] = bool) -> Verdict:
-    """Return what results come to, with a new id."""
+    """Return what results come to, with a new id; `proves` is asked about a call that is allowed."""
     findings = sorted(
         (finding for result in results for finding in _findings_of(result)), key=lambda one: -_RANK[one.decision]
     )
