@@ -11,7 +11,7 @@ from tipstaff.hosts import host_named
 from tipstaff.hosts.codex import trust_hash, trust_key
 from tipstaff.hosts.host import AgentHost, Registered
 from tipstaff.hosts.installation import apply_install, plan_install, read_settings
-from tipstaff.hosts.trusted import folder_levels, read_json
+from tipstaff.hosts.json_text import folder_levels, read_json
 
 PROGRAM = Path("/opt/bin/tipstaff-hook")
 

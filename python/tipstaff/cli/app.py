@@ -37,6 +37,7 @@ PURPOSES: Final = {
     "Give agents the right rules": {
         "lint": "Report what is wrong with the rule files of a repository.",
         "compile": "Compile the rule files of a repository.",
+        "sync": "Write the rules of one host for others, in their formats.",
         "retrieve": "Show the rules that matter for a task, and why.",
         "rules": "Explain a rule, show how each is followed, improve them by that evidence.",
     },

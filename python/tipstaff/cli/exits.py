@@ -6,7 +6,8 @@ from typing import Final
 
 OK: Final = 0
 FINDINGS: Final = 1
-"""``lint`` found an error or a warning; ``compile --check`` found a store that is missing or out of date."""
+"""``lint`` found an error or a warning; ``compile --check`` found a store that is missing or out of date,
+``sync --check`` a file that is not as its source says."""
 
 USAGE: Final = 2
 """The command line or an option's value is wrong."""

@@ -19,7 +19,7 @@ from tipstaff.hosts.host import (
     machine_file,
     reply_of,
 )
-from tipstaff.hosts.trusted import read_json
+from tipstaff.hosts.json_text import read_json
 
 OF_TOOLS: Final = frozenset({"PreToolUse", "PostToolUse", "PostToolUseFailure"})
 

@@ -21,7 +21,7 @@ from tipstaff.hosts.host import (
     home_folder,
     reply_of,
 )  # fmt: skip
-from tipstaff.hosts.trusted import read_toml
+from tipstaff.hosts.json_text import read_toml
 
 KEYS: Final = frozenset(
     {"continue", "stopReason", "suppressOutput", "systemMessage", "decision", "reason", "hookSpecificOutput"}

@@ -20,7 +20,7 @@ from tipstaff.hosts.host import (
     home_folder,
     reply_of,
 )  # fmt: skip
-from tipstaff.hosts.trusted import read_json
+from tipstaff.hosts.json_text import read_json
 
 
 class Copilot(AgentHost):

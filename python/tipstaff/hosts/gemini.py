@@ -18,7 +18,7 @@ from tipstaff.hosts.host import (
     machine_file,
     reply_of,
 )
-from tipstaff.hosts.trusted import folder_levels, read_json
+from tipstaff.hosts.json_text import folder_levels, read_json
 
 _OF_TOOLS: Final = frozenset({"BeforeTool", "AfterTool"})
 _NAME: Final = "tipstaff"  # of our handlers, by which a person can switch them off

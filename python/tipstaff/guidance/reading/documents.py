@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -116,6 +117,42 @@ def document_from_text(text: str, name: str, *, source: str = "root") -> Documen
         description=matter.description,
         mode=mode_of(RuleFile(name, "claude", ""), matter),
     )
+
+
+COPY: Final = re.compile(
+    r"^<!-- tipstaff:sync (?P<source>[^\n]+?) -->\n(?P<note>Applies to `[^\n]+` only:\n\n)?(?P<body>.*?)"
+    r"\n<!-- /tipstaff:sync -->(?P<end>\n|\Z)",
+    re.DOTALL | re.MULTILINE,
+)
+"""What ``tipstaff sync`` wrote: the words of another rule file."""
+
+
+def note_of(scopes: Sequence[str]) -> str:
+    """Return the line that says where a copy applies, for a host without scopes; nothing for everywhere."""
+    return f"Applies to {', '.join(f'`{one}`' for one in scopes)} only:\n\n" if scopes else ""
+
+
+def without_regions(text: str) -> str:
+    """Return a text without what was written into it."""
+    return COPY.sub("", text) if "<!-- tipstaff:sync " in text else text
+
+
+def without_copies(text: str, source_of: Callable[[str], str]) -> str:
+    """Return a text with blanks for the copies that say what their source says; nothing moves.
+
+    Parameters
+    ----------
+    text
+        Of a rule file.
+    source_of
+        Gives the text of a source by its path, empty where there is none.
+    """
+
+    def blanked(match: re.Match[str]) -> str:
+        same = match["body"] in without_regions(source_of(match["source"]).replace("\r\n", "\n"))
+        return "".join(" " if char != "\n" else char for char in match[0]) if same else match[0]
+
+    return COPY.sub(blanked, text) if "<!-- tipstaff:sync " in text else text
 
 
 _LATE: Final = re.compile(r"(?:\s|<!--.*?-->)+(?=---[ \t]*\n)", re.DOTALL)

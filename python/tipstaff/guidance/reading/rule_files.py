@@ -161,6 +161,8 @@ def enters(folder: str, name: str) -> bool:
     return name in HOST_FOLDERS or (not name.startswith(".") and name.lower() not in _SKIPPED)
 
 
+OUTPUTS: Final[dict[str, dict[str, Any]]] = {host: entry["write"] for host, entry in _DATA.items() if "write" in entry}
+"""How the files of a host are written."""
 _KEYS: Final = {host: tuple(entry["keys"]) for host, entry in _DATA.items() if "keys" in entry}
 """The keys by which a host reads scopes; of others each is taken."""
 

@@ -20,7 +20,7 @@ from tipstaff.errors import SourceNotFoundError
 from tipstaff.frontmatter import DESCRIBED
 from tipstaff.guidance.diagnostics import find
 from tipstaff.guidance.reading.discovery import RuleFileSearch
-from tipstaff.guidance.reading.documents import Document, Repository, parsed_text
+from tipstaff.guidance.reading.documents import Document, Repository, parsed_text, without_copies
 from tipstaff.guidance.reading.imports import imports_of, may_import
 from tipstaff.guidance.reading.markdown import parse
 from tipstaff.guidance.reading.rule_files import (
@@ -209,6 +209,13 @@ class _Reader:
             )
             return None
 
+    def _source_text(self, path: str) -> str:
+        """Return the text of the file that a written copy names, empty where there is none in the repository."""
+        real = self._real_path(path)
+        if real is None or not _is_file(self.root / real):
+            return ""
+        return (self.root / real).read_bytes()[:MAX_SOURCE_BYTES].decode("utf-8", "replace")
+
     def _real_path(self, path: str) -> str | None:
         """Return the path of the file that a name leads to, relative to the root; None outside the repository."""
         full = self.root / path
@@ -241,7 +248,7 @@ class _Reader:
         if read is None:
             return
         text, size = read
-        parsed, matter = parsed_text(text)
+        parsed, matter = parsed_text(without_copies(text, self._source_text))
         if not text.strip("\ufeff \t\r\n"):
             self._say("TS109", real, line=1)
         for code, message in matter.problems:
