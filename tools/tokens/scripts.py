@@ -6,7 +6,9 @@ measured on the third, and on each of the two by weights that were fitted to the
 
 from __future__ import annotations
 
+import base64
 import json
+import random
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -49,6 +51,7 @@ SCRIPTS: Final = {
 UNSEEN: Final = {
     "syriac_thaana": {"claude": (2.0, 0.5), "cl100k": (2.0, 0.5), "o200k": (2.0, 0.5)},
     "rare_han": {"claude": (2.5, 0.0), "cl100k": (2.5, 0.0), "o200k": (2.3, 0.0)},
+    "emoji": {"claude": (2.43, 0.55), "cl100k": (2.5, 0.0), "o200k": (1.75, 0.2)},
     "odia": {"claude": (3.1, 0.0), "cl100k": (2.98, 0.0), "o200k": (1.15, 0.0)},
 }
 """Scripts of which the sources have no prose: by the bytes of a letter, and by names of languages."""
@@ -62,6 +65,7 @@ _KNEES: Final = (4, 8)
 _LEAST: Final = 0.12
 """Tokens of a letter at least: a run without end must not cost nothing."""
 
+_ENCODED: Final = base64.b64encode(random.Random(1).randbytes(60_000)).decode()
 _ROUNDS: Final = 10
 _LEAST_ERROR: Final = 0.03
 
@@ -177,6 +181,7 @@ def write_scripts(
                 if (texts := prose.pieces(language, source))
             ]
             factors[vocabulary][language] = round(max(1.0, sum(shares) / len(shares)), 3)
+        factors[vocabulary]["encoded"] = round(count(_ENCODED) / _estimate(_ENCODED, weights[vocabulary], extended), 2)
     _write(scripts, factors, signs(prose, ordinary), {name: sum(some) / len(some) for name, some in errors.items()})
 
 

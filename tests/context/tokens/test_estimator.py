@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -109,6 +112,25 @@ def test_no_letter_of_any_script_is_free(vocabulary: str) -> None:
     for letter in map(chr, range(0x80, 0x30000, 37)):
         if letter.isalpha():
             assert estimator.estimate(letter * 400) >= 40, (letter, hex(ord(letter)))
+
+
+ENCODED = base64.b64encode(random.Random(3).randbytes(3_000)).decode()
+EMOJI = "\n".join(f"{one} done {one}{one}" for one in "✅🚀🔥💡🐛📝🔧✨🎉👍" * 20)
+
+
+@pytest.mark.parametrize(
+    ("text", "counts"),
+    [
+        pytest.param(ENCODED, {"claude": 2_819, "cl100k": 2_873, "o200k": 2_711}, id="base64"),
+        pytest.param(f'{{"data":"{ENCODED}"}}', {"claude": 2_825, "cl100k": 2_878, "o200k": 2_716}, id="in JSON"),
+        pytest.param(EMOJI, {"claude": 1_919, "cl100k": 1_959, "o200k": 1_419}, id="emoji"),
+    ],
+)
+def test_what_is_no_language_is_near_the_vocabularies(text: str, counts: dict[str, int]) -> None:
+    for vocabulary, count in counts.items():
+        assert TokenEstimator(vocabulary).estimate(text) == pytest.approx(count, rel=0.2 if text is EMOJI else 0.05), (
+            vocabulary
+        )
 
 
 def test_calibration_scales() -> None:

@@ -286,7 +286,7 @@ class Deliveries(Restorable):
             if text is None or not section.included:
                 continue
             if key != TASK_RULES_KEY:
-                if not turn_begins or known == text:
+                if (not turn_begins and key != STATE_KEY) or known == text:
                     continue
                 # The agent writes these memories itself: it need not read them again each time it has. What a request
                 # is about is read from messages that the conversation holds.

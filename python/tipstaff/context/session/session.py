@@ -436,7 +436,7 @@ class ContextSession:
         focus = RequestFocus.extract(asked, state.log[-_HISTORY:], project_root=str(self._root))
         rules, withdrawn = self._due_rules(asked, focus, turn_begins=turn_begins)
         base = "\n\n".join(part for part in (self._base, state.callers_system) if part.strip())
-        now = state.news() if turn_begins else ""
+        now = state.news(turn_begins=turn_begins)
         extra = {**sections, STATE_KEY: now} if now else sections
         planned = self._planner.plan(
             asked, focus, base=base, rules=rules, withdrawn=withdrawn, extra=extra, with_git=turn_begins

@@ -5,6 +5,7 @@ A request that cannot be sent was never made: the state is copied before it and 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -23,7 +24,9 @@ from tipstaff.context.shortening.facts import Facts, extract_facts, withdraws
 STATE_TITLE: Final = "# What is so now"
 _FEW_WORDS: Final = 8
 _STATE_SHARE: Final = 0.2
-"""The state may take so much of what has come since it was given last."""
+_OPEN: Final = re.compile("- (?:open task|not finished yet): ")
+_TURN_STATE_SHARE: Final = 0.05
+"""The state may take so much of what has come since it was given last, where a turn begins and within one."""
 
 
 class SessionState(Restorable):
@@ -164,22 +167,25 @@ class SessionState(Restorable):
         self.touched_to = len(self.log)
         return tuple(found)
 
-    def news(self) -> str:
+    def news(self, *, turn_begins: bool) -> str:
         """Return what is so now where the conversation begins with what was so earlier; else nothing.
 
-        Nothing too where the user's last message says itself what the task is, and little has come since the state was
-        given last: what stands in a message is paid for in every later request.
+        Nothing too where little has come since the state was given last, and the user's last message says itself what
+        the task is, or the turn goes on: what stands in a message is paid for in every later request. Within a turn it
+        is given only where something else is unfinished than messages say.
         """
         if not self.compacted:
             return ""
         facts = self.facts().replace(skills=())
-        said = " ".join(said_in(self.log[-1]).split())
-        if withdraws(said) or not said or facts.task.removesuffix("...") not in said:
-            return _state_text(facts)
-        text = _state_text(facts)
-        given = (any(STATE_TITLE in str(b.get("text")) for b in blocks_of(one)) for one in self.view.messages[::-1])
-        since = next((at for at, found in enumerate(given) if found), len(self.view))
-        return text if self._meter.count(text) <= _STATE_SHARE * sum(self.view.costs[len(self.view) - since :]) else ""
+        text, said = _state_text(facts), " ".join(said_in(self.log[-1]).split())
+        if turn_begins and (withdraws(said) or not said or facts.task.removesuffix("...") not in said):
+            return text
+        texts = ["\n".join(str(b.get("text")) for b in blocks_of(one)) for one in self.view.messages[::-1]]
+        if not turn_begins and all(any(line in one for one in texts) for line in text.split("\n") if _OPEN.match(line)):
+            return ""
+        since = next((at for at, one in enumerate(texts) if STATE_TITLE in one), len(texts))
+        share = _STATE_SHARE if turn_begins else _TURN_STATE_SHARE
+        return text if self._meter.count(text) <= share * sum(self.view.costs[len(texts) - since :]) else ""
 
     def task_words(self, asked: str) -> str:
         """Return by what the rules for a task are found: what the user asks, and what before where that says little."""

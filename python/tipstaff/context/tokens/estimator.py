@@ -46,6 +46,11 @@ _FIRST_PART: Final = 128
 _LARGEST_PART: Final = 131_072
 _GROWTH: Final = 4
 _SAMPLE: Final = 400
+_ENCODED_WORD: Final = 40
+_CASES: Final = re.compile("[a-z][A-Z]|[A-Z][a-z]")
+_DIGITS: Final = re.compile("[0-9]")
+"""Base64 has no spaces, changes case at every third letter, and every sixth character of it is a digit."""
+
 _LEAST_SIGNS: Final = 0.06
 """Of a text's words, as many at least have to be of one language before it is taken for that."""
 
@@ -131,6 +136,11 @@ class TokenEstimator:
         return total + (factor * weigh_tokens(text[start:], self._weights) if start < len(text) else 0.0)
 
     def _factor_of(self, sample: str) -> float:
+        """Return what a text like the sample takes over English prose of the same letters: by language, or encoded."""
+        if sample.count(" ") * _ENCODED_WORD < len(sample) and (
+            len(_CASES.findall(sample)) > 0.15 * len(sample) and len(_DIGITS.findall(sample)) > 0.08 * len(sample)
+        ):
+            return self._factors["encoded"]
         if " the " in sample:
             return 1.0
         words = sample.lower().split()
