@@ -60,25 +60,14 @@ class RequestFocus(Record, frozen=True):
         *,
         project_root: str | os.PathLike[str] | None = None,
     ) -> RequestFocus:
-        """Read a request.
+        """Read what the user asks, after messages, the oldest first, of which the last 6 are searched for files.
 
-        Parameters
-        ----------
-        query
-            What the user asks.
-        history
-            Messages before it, the oldest first: texts, or mappings in the shape of the Messages API, of which the
-            text blocks count. The last 6 are searched for files.
-        project_root
-            Absolute paths below it are made relative to it.
-
-        Notes
-        -----
-        Identifiers are what Python, JavaScript, Go, Rust, C++ and Java write as such and prose does not:
-        ``snake_case``, ``__dunder__``, ``camelCase``, ``PascalCase`` of two words, ``Foo::bar``, dotted names,
-        ``call()``, and between backticks any name, also ``kebab-case``. Addresses, e-mails, versions, domains and
-        sentences without a space after the full stop are no files. Paths that hold spaces are found between quotes
-        or backticks. Only whole words count: ``latest`` asks for no test. Linear in the length of the texts.
+        Absolute paths below `project_root` are made relative to it. Identifiers are what Python, JavaScript, Go, Rust,
+        C++ and Java write as such and prose does not: ``snake_case``, ``__dunder__``, ``camelCase``, ``PascalCase`` of
+        two words, ``Foo::bar``, dotted names, ``call()``, and between backticks any name, also ``kebab-case``.
+        Addresses, e-mails, versions, domains and sentences without a space after the full stop are no files. Paths that
+        hold spaces are found between quotes or backticks. Only whole words count: ``latest`` asks for no test. Linear
+        in the length of the texts.
         """
         newest = list(history)[-HISTORY_MESSAGES:] if history else []
         called = _called(newest)

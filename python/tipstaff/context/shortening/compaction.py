@@ -76,24 +76,18 @@ class CompactionResult(Record, frozen=True):
 
     Attributes
     ----------
-    messages
-        Those that take the place of the ones given; where nothing was done, the very same ones.
+    messages, kept
+        Those that take the place of the ones given; where nothing was done, the very same ones. After a summary, how
+        many of the last messages follow it as they were.
     original_tokens, compacted_tokens
         Before and after, with system prompt and tools.
-    phase
-        ``none``, ``pruned`` or ``summarized``.
-    facts
-        What was done in the conversation: for a memory, and part of the summary.
-    summary
-        What the assistant's ``[COMPACTED]`` message says; empty in other phases.
-    parts
-        What was pruned, by its place in the messages given.
-    fits
-        Whether the result is at or below the trigger. Where not, what is kept is too large by itself.
-    warnings
-        What did not go as asked, such as a model that gave no summary.
-    kept
-        After a summary, how many of the last messages follow it as they were.
+    phase, summary
+        ``none``, ``pruned`` or ``summarized``; what the assistant's ``[COMPACTED]`` message then says.
+    facts, parts
+        What was done in the conversation, for a memory; what was pruned, by its place in the messages given.
+    fits, warnings
+        Whether the result is at or below the trigger: where not, what is kept is too large by itself. What did not go
+        as asked, such as a model that gave no summary.
     """
 
     messages: tuple[Any, ...]

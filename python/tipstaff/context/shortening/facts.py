@@ -162,35 +162,27 @@ class Facts(Record, frozen=True):
 
     Attributes
     ----------
-    files
-        Paths that were written, edited or patched, as the calls named them.
+    files, touched
+        Paths that were written, edited or patched, as the calls named them; those since the user asked for the task.
     commands
         Shell commands on one line, at most 100 characters, ``...`` where one was cut. Neither short ones nor those that
         only change or list a directory.
-    errors
-        What failing tools said, on one line, at most 200 characters.
-    failures
-        Shell commands that failed, and the cause: ``make test: FAILED tests/test_a.py``.
-    decisions
-        Sentences in which the assistant states what was decided, or found to be the cause.
-    findings
-        Sentences of the assistant's last words on a task that say how something is.
-    constraints
-        Sentences of the user's that demand or forbid something, without those that a later one replaces.
-    preferences
-        Sentences in which the user says how something should be; they are demands only by words of many meanings.
-    tasks
-        What is still open in the agent's own list of tasks.
-    tasks_listed
-        Whether there was such a list; then `tasks` replaces what was known before.
+    errors, failures
+        What failing tools said, on one line, at most 200 characters; shell commands that failed, and the cause:
+        ``make test: FAILED tests/test_a.py``.
+    decisions, findings
+        Sentences in which the assistant states what was decided, or found to be the cause; those of its last words on a
+        task that say how something is.
+    constraints, preferences
+        Sentences of the user's that demand or forbid something, without those that a later one replaces; those that say
+        how something should be, demands only by words of many meanings.
+    tasks, tasks_listed
+        What is still open in the agent's own list of tasks; if there was one, it replaces what was known before.
     task
         What the user asked for last; of a short assent also what it agrees to. Where only a host's plan says so, that.
-    doing
-        What the agent said that it was doing, and its last call.
-    touched
-        The files that were changed since the user asked for it.
-    waiting
-        Agents and jobs that have not reported, and what the agent named as unfinished.
+    doing, waiting
+        What the agent said that it was doing, and its last call; agents and jobs that have not reported, and what the
+        agent named as unfinished.
     skills
         Skills that were loaded, with where they are.
     """

@@ -51,6 +51,7 @@ _ECHO: Final = re.compile(
     r"^(?:g?make(?:\[\d+\])?: \*\*\* |npm (?:ERR!|error) (?:code|errno|A complete log|Lifecycle|command|path)|"
     r"\s*(?:Process )?exit(?:ed)?\b|=+ .*=+$|FAIL$|error: could not compile|.{0,40}\berror Command failed|"
     r"FAILURE: Build failed|BUILD FAILED|\* Try:|Wall time|.{0,30}For more information|error Command failed|"
+    r"Output:\Z|\$ \S|"
     r"Traceback \(most recent|\s*File \"|\s+at |.{0,60}\b0 (?:errors?|failed|failures?)\b|<tool_use_error>\s*$)",
     re.IGNORECASE,
 )

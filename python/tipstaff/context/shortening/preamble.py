@@ -26,10 +26,8 @@ class CompactionConfig(Record, frozen=True):
         The model's window, and what of it is kept for the answer.
     system_prompt_tokens
         What of the window is set apart for the system prompt; the prompt is then not counted a second time.
-    compaction_threshold, prune_target
-        Shares of the effective window: what sets it off, and what is aimed at.
-    protected_turns
-        As many of the user's last turns are kept.
+    compaction_threshold, prune_target, protected_turns
+        Shares of the effective window: what sets it off, what is aimed at; as many of the user's last turns are kept.
 
     Raises
     ------

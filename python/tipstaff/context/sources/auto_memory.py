@@ -46,12 +46,22 @@ _MOST: Final = {"constraints": 10, "decisions": 6, "findings": 12, "failures": 6
 _MOST_FILES: Final = 8
 _PLAIN_REQUEST: Final = re.compile(
     r"\A(?:now |so |ok |and |then |please |just )*(?:can|could|would|will) (?:we|you|i)\b|"
-    r"\A(?:here|this|that|it|why|what|how|where)\b",
+    r"\A(?:here|this|that|it|why|what|how|where)\b|"
+    r"\b(?:do(?:n't| not) see|the question is|should we|do we|can we|i think agent)\b",
     re.IGNORECASE,
 )
 _FIRM: Final = re.compile(r"\b(?:always|never|must|every|each|only|don't|do not|no longer|should)\b", re.IGNORECASE)
 _TELLING: Final = re.compile(r"[`\"/_<>#]|[a-z][A-Z]|\b[A-Z][a-z]+ ?[A-Z]\w+|\d")
 _NO_CAUSE: Final = re.compile(r"exit(?:ed)? (?:with )?(?:code|status)|no reason given|\Atimed out", re.IGNORECASE)
+_ONCE: Final = re.compile(
+    r"<<|\s-[ce]\s|\A(?:cd \S+ && )?(?:grep|rg|find|fd|ls|cat|head|tail|sed|awk|ps|lsof|kill|rm|mv|cp|echo|which|wc)\b"
+)
+"""Commands that look around or carry a script along: nobody runs them again."""
+_OF_THE_TALK: Final = re.compile(
+    r"\b(?:you|your|you're|you’re)\b|\A\W*(?:i|i'm|i’m|let me|so|then|while|therefore|thus|if so)\b|:\Z|\A\||\?",
+    re.IGNORECASE,
+)
+"""What says something to whoever was there: replies, links between sentences, what introduces a list."""
 
 
 class MemoryEntry(NamedTuple):
@@ -247,13 +257,14 @@ def worth_remembering(facts: Facts) -> dict[str, list[str]]:
     """Return what of a session's facts is worth knowing in later ones, by kind: few of each, the most telling."""
     said = dict.fromkeys(facts.constraints, 2) | dict.fromkeys(facts.preferences, 0)
     users = _best([(text, points + _points(text)) for text, points in said.items()], _MOST["constraints"])
-    found = _best([(text, _points(text)) for text in facts.findings if "?" not in text], _MOST["findings"])
-    failures = [text for text in facts.failures if not _NO_CAUSE.search(text.partition(": ")[2])]
+    stated = {name: [one.replace("**", "") for one in getattr(facts, name)] for name in ("decisions", "findings")}
+    stated = {name: [one for one in some if not _OF_THE_TALK.search(one)] for name, some in stated.items()}
     files = [f"`{path}`" for path in facts.files[-_MOST_FILES:]]
+    failures = [one for one in facts.failures if not _NO_CAUSE.search(one.partition(": ")[2]) and not _ONCE.search(one)]
     return {
         "constraints": [f'The user said: "{text}"' for text in users],
-        "decisions": _best([(text, 1 + _points(text)) for text in facts.decisions], _MOST["decisions"]),
-        "findings": found,
+        "decisions": _best([(text, 1 + _points(text)) for text in stated["decisions"]], _MOST["decisions"]),
+        "findings": _best([(text, _points(text)) for text in stated["findings"]], _MOST["findings"]),
         "failures": failures[-_MOST["failures"] :],
         "files": [f"Changed: {', '.join(files)}"] if files else [],
     }
@@ -266,7 +277,7 @@ def _points(text: str) -> int:
         (2 if _FIRM.search(text) else 0)
         + (2 if _TELLING.search(text) else 0)
         + (1 if 6 <= words <= 40 else -2)
-        - (3 if _PLAIN_REQUEST.search(text) else 0)
+        - (6 if _PLAIN_REQUEST.search(text) else 0)
     )
 
 
