@@ -50,6 +50,7 @@ PURPOSES: Final = {
         "review": "See whether a task fits, assemble what its reviewer reads, verify the answer.",
     },
     "Measure runs": {
+        "serve": "Serve verdicts, metrics and a page of what happened; MCP: tipstaff mcp, tipstaff mcp-gateway.",
         "run": "Begin and finish a run of an agent.",
         "ledger": "Show, verify and export the ledger of runs; ingest the hook's spool.",
         "replay": "Show what a changed policy would have decided about recorded calls.",

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from tests.gates import values
 from tipstaff import EnforcementGates, GateConfig
+from tipstaff.gates.judging.explanation import OPEN_QUESTIONS
 from tipstaff.model import GuidanceRule
 
 TOKEN = values.token()
@@ -52,3 +56,11 @@ def test_a_copy_has_active_rules_of_its_own(gates: EnforcementGates) -> None:
     (result,) = copied.evaluate_command("git reset --hard")
     assert result.triggered_rules == ("R1",)
     assert gates.evaluate_command("git reset --hard")[0].triggered_rules == ()
+
+
+def test_open_questions_have_the_names_of_the_engine() -> None:
+    header = (
+        Path(__file__).resolve().parents[3] / "native" / "include" / "tipstaff" / "gate" / "tree" / "unresolved.hpp"
+    )
+    numbered = re.findall(r"^  (\w+), ", header.read_text(encoding="utf-8"), re.MULTILINE)
+    assert [name.replace("_", "-") for name in numbered] == list(OPEN_QUESTIONS)

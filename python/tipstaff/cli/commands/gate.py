@@ -115,7 +115,7 @@ def judge(
 @json_option
 def stats(repository: Path | None, as_json: bool) -> int:
     """Show which rules asked most about calls of agents, with the settings that would allow them."""
-    from tipstaff.cli.gate_stats import rule_counts, spool_records, stats_lines
+    from tipstaff.serving.gate_stats import rule_counts, spool_records, stats_lines
     from tipstaff.store.state import state_folder
 
     state = state_folder()

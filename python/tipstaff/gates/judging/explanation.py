@@ -20,8 +20,8 @@ NODE_KINDS: Final = (
     "assignment", "redirection", "here-document", "code", "data",
 )  # fmt: skip
 OPEN_QUESTIONS: Final = (
-    "program", "code", "remote-code", "script", "script-size", "depth", "limit", "syntax", "encoding",
-    "unreadable",
+    "program", "environment", "code", "remote-code", "remote-release", "script", "script-size", "depth", "flag",
+    "limit", "syntax", "encoding", "unreadable",
 )  # fmt: skip
 
 

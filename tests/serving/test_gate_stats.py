@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 from tipstaff.cli.commands.gate import command
-from tipstaff.cli.gate_stats import rule_counts, spool_records, stats_lines
 from tipstaff.gates.image.repository_policy import policy_of
+from tipstaff.serving.gate_stats import rule_counts, spool_records, stats_lines
 
 
 def record(rule: str, decision: str, session: str, *, approved: bool = False) -> dict[str, object]:
