@@ -8,7 +8,8 @@ import pytest
 from tipstaff.budgets import CONSTITUTION_TOKENS
 from tipstaff.errors import ConfigError, SourceNotFoundError
 from tipstaff.guidance.diagnostics import KINDS
-from tipstaff.guidance.lint import HOST_LIMITS, LintReport, lint_repository, tokens
+from tipstaff.guidance.lint import LintReport, lint_repository, tokens
+from tipstaff.guidance.reading.documents import HOST_LIMITS
 from tipstaff.model import Severity
 
 ORCHARD = Path(__file__).resolve().parents[2] / "examples" / "orchard"

@@ -25,25 +25,6 @@ if TYPE_CHECKING:
     from tipstaff.guidance.reading.documents import Document
 
 
-class HostLimit(Record, frozen=True, kw_only=True):
-    """How much of its rule files a host reads."""
-
-    host: str
-    file_name: str
-    max_bytes: int
-    """Of all files of that name from the repository's root down to the working folder, together."""
-
-
-HOST_LIMITS: Final = (HostLimit(host="Codex", file_name="AGENTS.md", max_bytes=32_768),)
-"""Limits that hosts document and apply in silence.
-
-Codex joins the ``AGENTS.md`` of every folder from the root to the working folder and stops at
-``project_doc_max_bytes``, 32 KiB unless configured (https://developers.openai.com/codex/guides/agents-md). Copilot code
-review read only the first 4,000 characters of an instructions file until June 2026, when that limit was lifted, so it
-is not among them.
-"""
-
-
 class HostLoad(Record, frozen=True, kw_only=True):
     """What one host puts into the model's window.
 
@@ -186,7 +167,6 @@ def lint_repository(
     found = [*bundle.diagnostics]
     found += _quality(bundle.rules())
     found += scope_findings(bundle.rules(), repository.documents, files)
-    found += _cut_off(repository.documents, repository.aliases)
     found += _constitution_cost(bundle)
     if files.holds_only(repository.files) and repository_of(repository.root) is None:
         found = [one.replace(severity=Severity.INFO) if _may_be_elsewhere(one) else one for one in found]
@@ -283,44 +263,6 @@ def _quality(rules: Iterable[GuidanceRule]) -> list[Diagnostic]:
 
 def _short(text: str, chars: int = 60) -> str:
     return f"“{text if len(text) <= chars else text[: chars - 1].rstrip() + '…'}”"
-
-
-def _cut_off(documents: Iterable[Document], aliases: Iterable[tuple[str, str]]) -> list[Diagnostic]:
-    found: list[Diagnostic] = []
-    read = {document.path: document for document in documents}
-    paths = read | {name: read[target] for name, target in aliases if target in read}
-    for limit in HOST_LIMITS:
-        for path, document in paths.items():
-            folder, _, name = path.rpartition("/")
-            if name != limit.file_name:
-                continue
-            before = 0
-            for outer in _outer_folders(folder):
-                above = paths.get(f"{outer}/{name}" if outer else name)
-                # Files are joined by an empty line.
-                before += above.size_bytes + 2 if above is not None else 0
-            room = limit.max_bytes - before
-            if document.size_bytes <= room:
-                continue
-            whole = f"{limit.host} reads {limit.max_bytes:,} bytes of {name} files from the root to the working folder"
-            if room <= 0:
-                found.append(find("TS404", 1, path, f"{whole}; the outer files use them up and none of this is read."))
-                continue
-            kept = document.text.encode("utf-8", "surrogatepass")[:room]
-            line = kept.count(b"\n") + 1
-            lost = document.size_bytes - room
-            found.append(
-                find("TS404", line, path, f"{whole}; the last {lost:,} bytes, from line {line} on, are not read.")
-            )
-    return found
-
-
-def _outer_folders(folder: str) -> list[str]:
-    """Return the folders above one, the root (an empty string) first."""
-    if not folder:
-        return []
-    parts = folder.split("/")
-    return ["/".join(parts[:count]) for count in range(len(parts))]
 
 
 _TOLERANCE: Final = 1.5

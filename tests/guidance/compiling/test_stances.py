@@ -3,13 +3,17 @@ from __future__ import annotations
 import pytest
 
 from tipstaff.guidance.compiling.stances import Stance, opposed_stances, stances
-from tipstaff.guidance.compiling.statements import CONFLICT, CONTRADICTION, POSSIBLE
-from tipstaff.model import GuidanceRule
+from tipstaff.guidance.compiling.statements import CONFLICT, CONTRADICTION, POSSIBLE, statement_text
+from tipstaff.model import GuidanceRule, Relation
+
+
+def opposed(rules: list[GuidanceRule]) -> dict[tuple[int, int], Relation]:
+    return opposed_stances(rules, [statement_text(rule) for rule in rules])
 
 
 def kind(one: str, other: str) -> str | None:
     rules = [GuidanceRule(id="1", text=one), GuidanceRule(id="2", text=other)]
-    found, turned = opposed_stances(rules), opposed_stances(rules[::-1])
+    found, turned = opposed(rules), opposed(rules[::-1])
     assert [relation.kind for relation in found.values()] == [relation.kind for relation in turned.values()]
     return next((relation.kind for relation in found.values()), None)
 
@@ -137,4 +141,4 @@ def test_rules_that_never_meet_do_not_contradict() -> None:
         GuidanceRule(id="1", text="No semicolons", repo_scopes=("web/**",)),
         GuidanceRule(id="2", text="Use semicolons", repo_scopes=("api/**",)),
     ]
-    assert opposed_stances(rules) == {}
+    assert opposed(rules) == {}

@@ -54,7 +54,7 @@ def relate(rules: Sequence[GuidanceRule]) -> tuple[tuple[Relation, ...], bool]:
     for pair in opposed:
         if (relation := _opposition(*(rules[index] for index in pair))) is not None:
             found[pair] = relation
-    for pair, relation in (*conflicting_choices(rules).items(), *opposed_stances(rules).items()):
+    for pair, relation in (*conflicting_choices(rules).items(), *opposed_stances(rules, heads).items()):
         found.setdefault(pair, relation)
     alike, alike_all = alike_texts(
         lexicon(), *column(texts, plain_words), NEAR_DUPLICATE, MAX_TOPIC_WORDS, _PAIRS_PER_RULE * len(rules) + 1_000

@@ -60,13 +60,37 @@ class Stance(NamedTuple):
     preferred: bool = False
 
 
-@cache
-def _kinds() -> dict[str, str]:
-    """Return what kind of word each word of the grammar is."""
-    found = dict.fromkeys(IMPERATIVES, "verb") | dict.fromkeys(FUNCTION_WORDS, "filler")
-    for kind, words in word_lists()["stances"]["kinds"].items():
-        found.update(dict.fromkeys(words.split(), kind))
-    return found
+class _Kinds(dict[str, str]):
+    """The kind of each word of the grammar, empty for any other; remembers what it was asked, as `_Stems` does."""
+
+    def __missing__(self, word: str) -> str:
+        if not self:
+            self.update(dict.fromkeys(IMPERATIVES, "verb") | dict.fromkeys(FUNCTION_WORDS, "filler"))
+            for kind, words in word_lists()["stances"]["kinds"].items():
+                self.update(dict.fromkeys(words.split(), kind))
+            self.update((one, "not") for one in list(self) if one.endswith("n't"))
+            return self[word]
+        if len(self) > _MAX_KNOWN:
+            self.clear()
+            return self[word]
+        self[word] = found = "not" if word.endswith("n't") else ""
+        return found
+
+
+class _Stems(dict[str, str]):
+    """The stem of each word that may be what a rule is about, empty for any other."""
+
+    def __missing__(self, word: str) -> str:
+        if len(self) > _MAX_KNOWN:
+            self.clear()
+        content = word.isalnum() and _KIND[word] in {"", "verb"}
+        self[word] = found = stem(word) if content else ""
+        return found
+
+
+_MAX_KNOWN: Final = 50_000
+_KIND: Final = _Kinds()
+_STEM: Final = _Stems()
 
 
 @cache
@@ -99,7 +123,7 @@ def stances(text: str) -> list[Stance]:
     text = _ASIDE.sub(" ", _NEEDED.sub("", text))
     label = _LABEL.match(text)
     named = tokens(label[1]) if label is not None else []
-    if len(named) == 1 or (named and _kind(named[0]) not in {"not", "must", "always", "use", "verb"}):
+    if len(named) == 1 or (named and _KIND[named[0]] not in {"not", "must", "always", "use", "verb"}):
         text = text[label.end() :] if label is not None else text
     else:
         named = []
@@ -116,7 +140,7 @@ def stances(text: str) -> list[Stance]:
         if word not in (COMMA, STOP):
             clause.append(word)
             continue
-        if clause and _kind(clause[0]) == "place" and word == COMMA:
+        if clause and _KIND[clause[0]] == "place" and word == COMMA:
             context += clause
         elif clause:
             found += _of_clause(clause, context)
@@ -136,22 +160,20 @@ _AMBIGUOUS: Final = frozenset("alle execute fare fine her installer lance mai me
 """Words of other languages that are English as well: they tell no language."""
 
 
-def _kind(word: str) -> str:
-    return "not" if word.endswith("n't") else _kinds().get(word, "")
-
-
 def _stems(words: Sequence[str]) -> frozenset[str]:
     """Return the stems of a phrase's words; "annotate" and "annotation" are one thing, and what is negated another."""
-    found = {stem(word).removesuffix("ion") for word in words if _kind(word) in {"", "verb"} and word.isalnum()}
-    return frozenset(found | {"not"}) if found and any(_kind(word) == "not" for word in words) else frozenset(found)
+    found = {one.removesuffix("ion") for word in words if (one := _STEM[word])}
+    if found and any(_KIND[word] == "not" for word in words):
+        found.add("not")
+    return frozenset(found)
 
 
 def _of_clause(clause: list[str], context: list[str]) -> Iterator[Stance]:
     if "without" in clause[1:]:
         at = clause.index("without", 1)
         action, left_out = clause[:at], clause[at + 1 :]
-        refused = any(_kind(word) == "not" for word in action)
-        if left_out and _kind(action[0]) in {"verb", "use", "not", "always"}:
+        refused = any(_KIND[word] == "not" for word in action)
+        if left_out and _KIND[action[0]] in {"verb", "use", "not", "always"}:
             yield Stance(refused, _stems(left_out[:1]), _stems([*left_out[1:], *action, *context]))
         return
     for at in range(1, len(clause)):
@@ -160,10 +182,10 @@ def _of_clause(clause: list[str], context: list[str]) -> Iterator[Stance]:
             for one in _of_clause(clause[:at], context):
                 yield one
                 if one.wanted:
-                    low = next((n for n, word in enumerate(other) if _kind(word) == "place"), len(other))
+                    low = next((n for n, word in enumerate(other) if _KIND[word] == "place"), len(other))
                     yield Stance(False, _stems(other[:low]), one.place | _stems(other[low:]), preferred=True)
             return
-    kinds = [_kind(word) for word in clause]
+    kinds = [_KIND[word] for word in clause]
     at = next((n for n, kind in enumerate(kinds) if kind not in {"filler", "always", "not", "must"}), len(kinds))
     low = next((n for n, kind in enumerate(kinds) if kind == "place"), len(kinds))
     modal = next((n for n, kind in enumerate(kinds[:low]) if n > at and kind in {"must", "not", "be"}), -1)
@@ -175,13 +197,13 @@ def _of_clause(clause: list[str], context: list[str]) -> Iterator[Stance]:
         return
     subject, rest = clause[:modal], clause[modal:]
     at = 0
-    while at < len(rest) and _kind(rest[at]) in {"must", "not", "be", "always", "filler"}:
+    while at < len(rest) and _KIND[rest[at]] in {"must", "not", "be", "always", "filler"}:
         at += 1
-    said = {_kind(word) for word in rest[:at]}
+    said = {_KIND[word] for word in rest[:at]}
     if not rest[at:]:
         return
-    wanted = ("not" in said) == any(_kind(word) == "not" for word in subject)  # "no function should exceed 50 lines"
-    judged = _kind(rest[at])
+    wanted = ("not" in said) == any(_KIND[word] == "not" for word in subject)  # "no function should exceed 50 lines"
+    judged = _KIND[rest[at]]
     if judged in {"banned", "allowed"}:
         yield _completed([*subject, *rest[at + 1 :]], context, wanted=wanted == (judged == "allowed"))
     elif "must" in said or "not" in said:
@@ -193,12 +215,12 @@ def _of_clause(clause: list[str], context: list[str]) -> Iterator[Stance]:
 
 def _completed(words: Sequence[str], context: Sequence[str], *, wanted: bool) -> Stance:
     """Return the stance of a verb and its object, and of what follows a preposition."""
-    low = next((n for n, word in enumerate(words) if n and _kind(word) == "place"), len(words))
+    low = next((n for n, word in enumerate(words) if n and _KIND[word] == "place"), len(words))
     place = [*words[low:], *context]
-    everywhere = any(_kind(word) == "all" for word in place)
+    everywhere = any(_KIND[word] == "all" for word in place)
     thing = _stems(words[:low])
     if len(thing) == 1:  # "inherit" alone is not "inheritance"
-        thing = frozenset(stem(word) for word in words[:low] if _stems([word]))
+        thing = frozenset(one for word in words[:low] if (one := _STEM[word]))
     return Stance(wanted, thing, _stems(place), everywhere)
 
 
@@ -214,8 +236,8 @@ def _in_english(words: Sequence[str], english: dict[str, str]) -> list[str]:
             clause.append(plain or word.rpartition("'")[2])
             continue
         order = {"not": 0, "always": 1, "must": 2, "use": 3, "verb": 3}
-        heads = [one for one in clause if one.isascii() and _kind(one) in order and one in _HEADS]
-        heads.sort(key=lambda one: order[_kind(one)])
+        heads = [one for one in clause if one.isascii() and _KIND[one] in order and one in _HEADS]
+        heads.sort(key=lambda one: order[_KIND[one]])
         found += [*dict.fromkeys(heads), *(one for one in clause if one not in _HEADS), word]
         clause = []
     return found
@@ -265,9 +287,17 @@ def _opposed(ban: Stance, demand: Stance, banning: Statement, demanding: Stateme
     return CONFLICT if demand.everywhere and not (apart or ban.place) else POSSIBLE
 
 
-def opposed_stances(rules: Sequence[GuidanceRule]) -> dict[tuple[int, int], Relation]:
-    """Return the rules of which one is for and the other against the same thing where both hold, by their places."""
-    read = [stances(statement(rule).text) if rule.kind == "rule" else [] for rule in rules]
+def opposed_stances(rules: Sequence[GuidanceRule], texts: Sequence[str]) -> dict[tuple[int, int], Relation]:
+    """Return the rules of which one is for and the other against the same thing where both hold, by their places.
+
+    Parameters
+    ----------
+    rules
+        In any order.
+    texts
+        What `tipstaff.guidance.compiling.statements.statement_text` gives for each.
+    """
+    read = [stances(text) if rule.kind == "rule" else [] for rule, text in zip(rules, texts, strict=True)]
     bans: dict[frozenset[str], list[tuple[int, Stance]]] = {}
     for index, found in enumerate(read):
         for one in found:

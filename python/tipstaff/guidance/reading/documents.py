@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
 from tipstaff.frontmatter import ALWAYS, FrontMatter, read_front_matter
+from tipstaff.guidance.diagnostics import find
 from tipstaff.guidance.reading.markdown import ParsedText, parse, split_front_matter
 from tipstaff.guidance.reading.rule_files import RuleFile, file_scopes, mode_of
-from tipstaff.model import EVERYWHERE, Diagnostic
+from tipstaff.model import EVERYWHERE, Diagnostic, Record
 
 _MAX_HEAD: Final = 16 * 1024
 
@@ -185,3 +186,61 @@ def parsed_text(text: str) -> tuple[ParsedText, FrontMatter]:
         return parsed, FrontMatter()
     hidden = "".join(" " if char != "\n" else char for char in text[start : start + late])
     return parse(text[:start] + hidden + text[start + late :]), FrontMatter(problems=(("TS107", problem),))
+
+
+class HostLimit(Record, frozen=True, kw_only=True):
+    """How much of its rule files a host reads."""
+
+    host: str
+    file_name: str
+    max_bytes: int
+    """Of all files of that name from the repository's root down to the working folder, together."""
+
+
+HOST_LIMITS: Final = (HostLimit(host="Codex", file_name="AGENTS.md", max_bytes=32_768),)
+"""Limits that hosts document and apply in silence.
+
+Codex joins the ``AGENTS.md`` of every folder from the root to the working folder and stops at
+``project_doc_max_bytes``, 32 KiB unless configured (https://developers.openai.com/codex/guides/agents-md). Copilot code
+review read only the first 4,000 characters of an instructions file until June 2026, when that limit was lifted, so it
+is not among them.
+"""
+
+
+def cut_off(documents: Iterable[Document], aliases: Iterable[tuple[str, str]]) -> list[Diagnostic]:
+    """Return which files are longer than their host reads, and from which line on."""
+    found: list[Diagnostic] = []
+    read = {document.path: document for document in documents}
+    paths = read | {name: read[target] for name, target in aliases if target in read}
+    for limit in HOST_LIMITS:
+        for path, document in paths.items():
+            folder, _, name = path.rpartition("/")
+            if name != limit.file_name:
+                continue
+            before = 0
+            for outer in _outer_folders(folder):
+                above = paths.get(f"{outer}/{name}" if outer else name)
+                # Files are joined by an empty line.
+                before += above.size_bytes + 2 if above is not None else 0
+            room = limit.max_bytes - before
+            if document.size_bytes <= room:
+                continue
+            whole = f"{limit.host} reads {limit.max_bytes:,} bytes of {name} files from the root to the working folder"
+            if room <= 0:
+                found.append(find("TS404", 1, path, f"{whole}; the outer files use them up and none of this is read."))
+                continue
+            kept = document.text.encode("utf-8", "surrogatepass")[:room]
+            line = kept.count(b"\n") + 1
+            lost = document.size_bytes - room
+            found.append(
+                find("TS404", line, path, f"{whole}; the last {lost:,} bytes, from line {line} on, are not read.")
+            )
+    return found
+
+
+def _outer_folders(folder: str) -> list[str]:
+    """Return the folders above one, the root (an empty string) first."""
+    if not folder:
+        return []
+    parts = folder.split("/")
+    return ["/".join(parts[:count]) for count in range(len(parts))]

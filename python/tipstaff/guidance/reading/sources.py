@@ -20,7 +20,7 @@ from tipstaff.errors import SourceNotFoundError
 from tipstaff.frontmatter import DESCRIBED
 from tipstaff.guidance.diagnostics import find
 from tipstaff.guidance.reading.discovery import RuleFileSearch
-from tipstaff.guidance.reading.documents import Document, Repository, parsed_text, without_copies
+from tipstaff.guidance.reading.documents import Document, Repository, cut_off, parsed_text, without_copies
 from tipstaff.guidance.reading.imports import imports_of, may_import
 from tipstaff.guidance.reading.markdown import parse
 from tipstaff.guidance.reading.rule_files import (
@@ -116,7 +116,7 @@ class _Reader:
         return Repository(
             root=self.root,
             documents=tuple(self.documents),
-            diagnostics=tuple(self.diagnostics),
+            diagnostics=(*self.diagnostics, *cut_off(self.documents, self._aliases.items())),
             files=tuple(dict.fromkeys(self.files)),
             directories=tuple(self.directories),
             awaited=tuple(dict.fromkeys(self.awaited)),
