@@ -246,7 +246,6 @@ def _original_tokens(report: SectionReport, tokens: int) -> int:
 
 def writable(text: str) -> str:
     """Return a text that can be written as UTF-8."""
-    # Half of a surrogate pair cannot be written as UTF-8.
     return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 

@@ -32,6 +32,12 @@ _LINES: Final = re.compile(
     r"\s{0,4}[1-9]\d{0,5} (?:failed|failing|tests? failed)\b|test result: FAILED|error: could not compile)",
     re.MULTILINE,
 )
+_WORDS: Final = (
+    *"error fail fatal exception traceback panic fault denied invalid unrecognized assert err! *** ✕ ✖ × ✗ ●".split(),
+    *("not found", "no such", "not permitted", "is a directory", "e   "),
+)
+"""A line of these holds one of these words, in small letters: others need not be looked at closely."""
+
 _JSON: Final = re.compile(
     r'"(?:is_?error|failed)"\s{0,3}:\s{0,3}true|"(?:success|ok)"\s{0,3}:\s{0,3}false|"exit_?code"\s{0,3}:\s{0,3}[1-9]'
     r'|"error"\s{0,3}:\s{0,3}"[^"]',
@@ -66,10 +72,16 @@ def has_failed(block: Mapping[str, Any], output: str) -> bool:
         output = output[: _READ_CHARS // 2] + "\n" + output[-_READ_CHARS // 2 :]
     if output.startswith(("{", "[")):
         return _JSON.search(output) is not None
-    if _FRAME.search(output) is not None:
+    small = output.lower()
+    if (
+        _FRAME.search(output if any(word in small for word in ("exit", "return", "command")) else output[:200])
+        is not None
+    ):
         return True
+    words = [word for word in _WORDS if word in small]
+    lines = [one for one in output.splitlines() if any(word in one.lower() for word in words)] if words else []
     # A program that ended well may print what it likes.
-    return _DONE.search(output) is None and _LINES.search(output) is not None
+    return bool(lines) and _DONE.search(output) is None and _LINES.search("\n".join(lines)) is not None
 
 
 def cause_of(output: str) -> str:

@@ -66,17 +66,8 @@ VOCABULARIES: Final = tuple(TOKEN_WEIGHTS)
 class TokenEstimator:
     """Estimates tokens of a named vocabulary; calling it counts a text, so it serves wherever a counter is taken.
 
-    Parameters
-    ----------
-    vocabulary
-        ``claude`` (the one its makers last published; later models' are not public), ``cl100k`` or ``o200k``.
-    scale
-        Factor on every estimate: what a model's vocabulary differs by. See `calibrated`.
-
-    Raises
-    ------
-    ConfigError
-        If the vocabulary is not known or the scale is not positive.
+    `vocabulary` is ``claude`` (the one its makers last published; later models' are not public), ``cl100k`` or
+    ``o200k``, `scale` a factor on every estimate: see `calibrated`. Raises `ConfigError` if one of them is not usable.
 
     Examples
     --------
