@@ -49,7 +49,7 @@ constexpr std::string_view kRipgrep =
     "--max-count= --context= --after-context= --before-context= --multiline --multiline-dotall --sort= --sortr= --stats --vimgrep --with-filename --no-filename --only-matching "
     "--trim --max-depth= --version --column --no-column --no-messages --pcre2 --null --max-columns= --max-columns-preview --max-filesize= --passthru --replace= --regexp= --text --quiet --crlf --threads=";
 constexpr Row kRows[] = {
-    {"ls stat basename dirname realpath readlink pwd true false : nproc arch uname id whoami groups df which type cksum hash", Way::names, "", "", "", },
+    {"ls stat basename dirname realpath readlink pwd true false : nproc arch uname id whoami groups df which type cksum", Way::names, "", "", "", },
     {"wc du", Way::names, "", "", "--files0-from"},
     {"md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum", Way::names, "", "", "-c --check"},
     {"file", Way::names, "", "", "-C -f -z -Z -m -p -P --compile --files-from --uncompress --uncompress-noreport --magic-file --preserve-date --parameter"},
@@ -94,7 +94,7 @@ constexpr Git kGit[] = {
     {"ls-files", "cdmoiskuzvt", "x", '*', true, false},
     {"ls-tree", "drtlz", "", '*', false, false},
     {"cat-file", "ptse", "", '*', false, true},
-    {"rev-parse describe merge-base name-rev for-each-ref show-ref symbolic-ref count-objects cherry", "qavds", "", '*', false, false},
+    {"rev-parse describe merge-base name-rev for-each-ref show-ref count-objects cherry", "qavds", "", '*', false, false},
     {"diff-tree diff-index", "prtszmcwabMC", "USG", '*', true, true},
     {"branch", "avrqli", "", 'l', false, false},
     {"tag", "lni", "", 'l', false, false},
@@ -117,16 +117,25 @@ constexpr std::string_view kGitLongs =
     "--absolute-git-dir --git-common-dir --symbolic-full-name --short= --count --list --contains --no-contains --merged --no-merged --points-at --contains= --merged= --no-merged= --points-at= --sort= --verbose "
     "--show-current --get --get-all --get-regexp --show-origin --show-scope --local --global --numbered --email --ignore-case --word-regexp --extended-regexp --fixed-strings --perl-regexp "
     "--line-number --files-with-matches --files-without-match --break --heading --show-function --and --or --not --always --dirty --exact-match --match= --is-ancestor --octopus "
-    "--independent --fork-point --heads --name-rev --max-depth= --untracked --no-index-refresh --compact-summary --ignore-submodules --ignore-submodules= --submodule= --relative --show-signature-off --pickaxe-regex --pickaxe-all --cc --unmerged --killed --eol --others --no-empty-directory --tree-size --object-only --name-only";
+    "--independent --fork-point --heads --name-rev --max-depth= --compact-summary --ignore-submodules --ignore-submodules= --submodule= --relative --pickaxe-regex --pickaxe-all --cc --unmerged --killed --eol --others --no-empty-directory --tree-size --object-only --name-only";
 
 // What in a repository's configuration runs a program, or fetches what is missing.
 constexpr std::string_view kConfigured[] = {"fsmonitor", "pager", "textconv", "external", "command", "filter", "hookspath", "sshcommand", "include", "promisor",
-                                            "partialclone", "gpg", "showsignature", "editor", "process", "askpass", "worktreeconfig"};
+                                            "partialclone", "gpg", "showsignature", "editor", "process", "askpass", "worktree", "[pretty", "[format", "%g"};
 
 // Variables that change how a program shows things.
 bool is_harmless(std::string_view name, std::string_view value) noexcept {
   if (one_of(name, "PAGER GIT_PAGER")) return value.empty() || value == "cat";
   return one_of(name, "LANG LC_ALL LC_CTYPE LC_COLLATE LC_MESSAGES TZ NO_COLOR FORCE_COLOR TERM COLUMNS CLICOLOR");
+}
+
+// A format by which git asks for signatures, from another program.
+bool asks_for_signature(std::string_view text) noexcept {
+  for (std::size_t at = text.find('%'); at != std::string_view::npos; at = text.find('%', at + 1)) {
+    const std::size_t letter = text.find_first_not_of("+- ", at + 1);
+    if (letter != std::string_view::npos && text[letter] == 'G') return true;
+  }
+  return false;
 }
 
 bool is_name(char letter) noexcept { return ascii::is_letter(letter) || letter == '_' || (letter >= '0' && letter <= '9'); }
@@ -173,7 +182,7 @@ bool is_plain_sed(std::string_view script) noexcept {
 bool is_plain_awk(std::string_view script) noexcept {
   for (const std::string_view word : {"system", "getline", "ENVIRON", "ARG", "close", "@", "FILENAME=", "printf >", "|&", "fflush", "extension"})
     if (script.find(word) != std::string_view::npos) return false;
-  bool quoted = false, pattern = false;
+  bool quoted = false, pattern = false, ambiguous = false;  // a slash after a letter may divide, or begin a pattern
   int depth = 0;
   char before = 0;
   for (std::size_t at = 0; at < script.size(); ++at) {
@@ -190,6 +199,10 @@ bool is_plain_awk(std::string_view script) noexcept {
       quoted = true;
     } else if (letter == '/' && (before == 0 || before == '~' || before == '(' || before == '{' || before == ';' || before == '&' || before == '|' || before == '!' || before == ',' || before == '\n')) {
       pattern = true;
+    } else if (letter == '#') {
+      return false;
+    } else if (letter == '/') {
+      ambiguous = true;
     } else if (letter == '{') {
       ++depth;
     } else if (letter == '}') {
@@ -202,7 +215,8 @@ bool is_plain_awk(std::string_view script) noexcept {
     }
     if (letter != ' ' && letter != '\t') before = letter;
   }
-    return !quoted && !pattern && depth == 0;
+    if (ambiguous && script.find_first_of(">|") != std::string_view::npos) return false;
+  return !quoted && !pattern && depth == 0;
 }
 
 bool is_plain_jq(std::string_view script) noexcept {
@@ -381,10 +395,10 @@ struct ProvenCommand {
     }
     return false;
   }
-  bool carries_one() const noexcept {
-    for (std::uint32_t i = 0; i < tree.command_count(); ++i)
-      if (tree.command(i).carrier == own) return true;
-    return false;
+  std::uint32_t carried() const noexcept {
+    std::uint32_t found = 0;
+    for (std::uint32_t i = 0; i < tree.command_count(); ++i) found += tree.command(i).carrier == own;
+    return found;
   }
 
   bool ripgrep(const Row& row) noexcept {
@@ -402,15 +416,15 @@ struct ProvenCommand {
       else glob = undo::name_of(value);
       chosen = true;
     }
-    const bool all = has_option('u', "--no-ignore") || has_option(0, "--no-ignore-vcs");
+    const bool own = proof.has_file("/.ignore") || proof.has_file("/.rgignore");
+    const bool all = own || has_option('u', "--no-ignore") || has_option(0, "--no-ignore-vcs");
     return is_free_of_secrets(chosen || all || has_option(0, "--hidden"), chosen || all, glob);
   }
 
   bool find() noexcept {
     constexpr std::string_view kTests = "-type -name -iname -path -ipath -wholename -regex -iregex -maxdepth -mindepth -size -mtime -mmin -newer -ctime -cmin -atime -amin -perm -user -group -empty -prune -print -print0 -ls -printf "
                                         "-not -o -or -a -and -true -false -readable -writable -executable -links -inum -samefile -regextype -depth -xdev -mount -nogroup -nouser -quit";
-    bool runs = false;
-    std::uint32_t roots = 0;
+    std::uint32_t runs = 0, roots = 0;
     for (std::uint32_t i = 0; i < count; ++i) {
       const std::string_view text = words[i].text;
       if (!is_known(words[i])) return false;
@@ -418,7 +432,7 @@ struct ProvenCommand {
       if (words[i].has(word_flag::kGlob) && !words[i].has(word_flag::kQuoted) && text.find_first_of("*?[") == 0) return false;
       if ((text == "-exec" || text == "-execdir")) {
         if (text == "-execdir") return false;  // from a folder of its own
-        runs = true;
+        ++runs;
         while (++i < count && words[i].text != ";" && words[i].text != "+") {}
         continue;
       }
@@ -428,14 +442,14 @@ struct ProvenCommand {
         return false;
       }
     }
-    if (!runs) return true;
+    if (runs == 0) return true;
     bool shows = false;
     for (std::uint32_t i = 0; i < tree.command_count(); ++i)
       shows = shows || (tree.command(i).carrier == own && !one_of(tree.command(i).program, kNamesAlone));
     std::uint32_t left = kMostFiles;
     for (std::uint32_t i = 0; i < count && words[i].text[0] != '-' && shows; ++i)
       if (!proof.has_no_secret(absolute(words[i].text), true, true, {}, &left)) return false;
-    return carries_one() && left != 0;
+    return carried() == runs && left != 0;
   }
 
   // What another program adds to is a program that no option of makes do more.
@@ -450,7 +464,7 @@ struct ProvenCommand {
       if (text[1] == '-' ? !one_of(text.substr(0, text.find('=') == std::string_view::npos ? text.size() : text.find('=') + 1), row.longs) : row.flags.find(text[1]) == std::string_view::npos && row.values.find(text[1]) == std::string_view::npos) return false;
       if (text.size() == 2 && row.values.find(text[1]) != std::string_view::npos) ++at;
     }
-    if (at >= count || !carries_one()) return false;
+    if (at >= count || carried() != 1) return false;
     // Names that were found in the repository, not lines of a file.
     std::uint32_t from = command.pipe_from;
     while (from != kNone && one_of(tree.command(from).program, "head tail sort uniq grep")) {
@@ -498,7 +512,7 @@ struct ProvenCommand {
       for (std::uint32_t i = at + 1; i < count; ++i) {
         const Word& word = words[i];
         const std::string_view text = word.text;
-        if (!is_known(word) || text.find("%G") != std::string_view::npos) return false;
+        if (!is_known(word) || asks_for_signature(text)) return false;
         if (!ended && text == "--") {
           ended = true;
           continue;
@@ -518,7 +532,7 @@ struct ProvenCommand {
           const char* const valued = proof.arena_.join(text, "=");
           patch = patch || one_of(text, "--patch --word-diff --color-words --cc");
           if (one_of(name, kGitLongs)) continue;
-          if (equal != std::string_view::npos || valued == nullptr || !one_of(valued, kGitLongs) || ++i >= count || !is_known(words[i]) || words[i].text.find("%G") != std::string_view::npos) return false;
+          if (equal != std::string_view::npos || valued == nullptr || !one_of(valued, kGitLongs) || ++i >= count || !is_known(words[i]) || asks_for_signature(words[i].text)) return false;
           continue;
         }
         for (std::size_t k = 1; k < text.size(); ++k) {
@@ -535,7 +549,6 @@ struct ProvenCommand {
       if (row.operands == 'l' && operands_after != 0 && !lists) return false;
       if (row.operands == 'w' && operands_after != 0 && !one_of(first, row.words)) return false;
       if (sub == "stash" && operands_after == 0) return false;
-      if (sub == "symbolic-ref" && operands_after > 1) return false;
       if (sub == "config") {
         if (!lists || operands_after != 1) return false;
         for (const std::string_view word : {"token", "pass", "header", "cred", "secret", "key", "url", "*", "."})
@@ -600,7 +613,7 @@ struct ProvenCommand {
           if (command.program == "command" && count == 2 && one_of(words[0].text, "-v -V")) return is_known(words[1]);
           if (command.program == "time" && count == 0) return true;  // the shell's own word
           if (one_of(command.program, "time command") && (count == 0 || words[0].text.substr(0, 1) == "-")) return false;
-          return carries_one();
+          return carried() == 1;
         case Way::find: return find();
         case Way::sed: {
           if (!has_listed_options(row, true)) return false;
@@ -688,6 +701,7 @@ void Proof::take(const Tree& tree, std::string_view text) noexcept {
 
 // The text itself, whatever was read in it: no file is written to, no variable set, no code made.
 bool Proof::is_plain(std::string_view text) const noexcept {
+  bool quotes_code = false;
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char letter = text[at], next = at + 1 < text.size() ? text[at + 1] : '\0';
     const char before = at == 0 ? ' ' : text[at - 1];
@@ -703,6 +717,10 @@ bool Proof::is_plain(std::string_view text) const noexcept {
       }
       case '"': {
         if (before == '$') return false;
+        if (quotes_code) {
+          quotes_code = false;
+          continue;
+        }
         std::size_t end = at + 1;
         bool code = false;
         for (; end < text.size() && text[end] != '"'; ++end) {
@@ -710,6 +728,7 @@ bool Proof::is_plain(std::string_view text) const noexcept {
           if (text[end] == '\\') ++end;
         }
         if (!code) at = end;  // what is run in it is looked at as if it were not quoted
+        quotes_code = code;
         continue;
       }
       case '\\':
@@ -805,6 +824,8 @@ bool Proof::may_read(std::string_view path, bool contents) noexcept {
   return true;
 }
 
+bool Proof::has_file(std::string_view name) noexcept { return ::access(arena_.join(repository_->root, name), F_OK) == 0; }
+
 // Whether what is there is in the repository, so that all below it may be listed.
 bool Proof::is_inside(std::string_view path) noexcept {
   char found[PATH_MAX];
@@ -826,7 +847,6 @@ bool Proof::has_no_secret(std::string_view folder, bool hidden, bool ignored, st
   for (std::uint32_t i = 0; i < count && held; ++i) {
     const std::string_view name = names[i] + 1;
     if (*left == 0 || --*left == 0) return false;
-    if (!hidden && name[0] == '.') continue;
     if (name == ".git") {
       held = is_git_plain(false);
       continue;
@@ -836,6 +856,7 @@ bool Proof::has_no_secret(std::string_view folder, bool hidden, bool ignored, st
     if (path.data() == nullptr || ::lstat(path.data(), &about) != 0) return false;
     const std::string_view below = path.substr(repository_->root.size() + 1);
     if (!ignored && repository_->ignore.covers(below, S_ISDIR(about.st_mode))) continue;
+    if (!hidden && name[0] == '.' && (S_ISDIR(about.st_mode) || !names_secret(path))) continue;  // an ignore file may name it
     if (S_ISDIR(about.st_mode)) held = has_no_secret(path, hidden, ignored, glob, left);
     else held = !names_secret(path) || (!glob.empty() && !undo::matches(glob, name, false));
   }
@@ -893,7 +914,10 @@ bool Proof::is_git_plain(bool looks_at_files) noexcept {
   }
   if (git_ == 0 || !looks_at_files) return git_ != 0;
   if (git_files_ < 0)
-    git_files_ = ::access(arena_.join(repository_->common, "/hooks/post-index-change"), X_OK) != 0 && ::access(arena_.join(repository_->root, "/.gitmodules"), F_OK) != 0;
+    git_files_ = ::access(arena_.join(repository_->common, "/hooks/post-index-change"), X_OK) != 0 && !has_file("/.gitmodules");
+  if (git_files_ == 1)
+    for (const undo::Index::Entry& entry : repository_->index)  // of another repository, with settings of its own
+      if ((entry.mode() & 0170000) == 0160000) git_files_ = 0;
   return git_files_ != 0;
 }
 

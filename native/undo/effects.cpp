@@ -42,7 +42,7 @@ constexpr std::string_view kGitReads =
 // PROGRAM: how its operands are changed (delete, write, replace, last: like `cp`, none), and the options that take a value.
 struct Row {
   std::string_view programs, values;
-  char how;           // d w r l
+  char how;           // d w r l, z: packs, under a name with another ending
   char unless[4];     // options of one letter with which it only reads, or asks for nothing
 };
 constexpr Row kRows[] = {
@@ -51,7 +51,7 @@ constexpr Row kRows[] = {
     {"@write @collide @onto-itself", "", 'w', ""},
     {"truncate", "-s --size -r --reference", 'w', ""},
     {"shred", "-n -s --iterations --size --random-source", 'w', ""},
-    {"gzip gunzip bzip2 bunzip2 xz unxz lzma zstd unzstd compress uncompress pigz", "-S --suffix -T", 'w', "ckt"},
+    {"gzip gunzip bzip2 bunzip2 xz unxz lzma zstd unzstd compress uncompress pigz", "-S --suffix -T", 'z', "ct"},
     {"sqlite3 sqlite", "-cmd -init -separator -newline -nullvalue -lookaside -mmap", '1', ""},
     {"cp gcp scp ginstall install", "-t -S -m -o -g --target-directory --suffix --mode --owner --group", 'l', "nd"},
     {"ln", "-t -S --target-directory --suffix", 'l', ""},
@@ -270,6 +270,14 @@ struct CommandEffects {
           if (size != 0 && found[0]->text != ":memory:")
             for (const std::string_view end : {std::string_view(), std::string_view("-wal"), std::string_view("-journal")})
               each(*found[0], [&](std::string_view path) noexcept { add(Effect::Kind::write, arena().copy(path, end)); });
+          return;
+        case 'z':
+          for (std::uint32_t i = 0; i < size; ++i)
+            each(*found[i], [&](std::string_view path) noexcept {
+              add(Effect::Kind::write, path);
+              add(Effect::Kind::replace, path.substr(0, path.rfind('.')));
+              for (const std::string_view end : {".gz", ".bz2", ".xz", ".lzma", ".zst", ".Z"}) add(Effect::Kind::replace, arena().copy(path, end));
+            });
           return;
         default:
           for (std::uint32_t i = 0; i < size; ++i)

@@ -80,7 +80,7 @@ OPERATIONS = (
     deletes("rm caf*", os.fsdecode(b"caf\xe9.txt")),
     deletes("rm -f 'no tes.txt'", "no tes.txt"),
     deletes("find . -maxdepth 2 -name '*.md' -delete", "docs/a.md", "notes.md", "hard.md", "hard2.md"),
-    deletes("gzip -f notes.md", "notes.md"),
+    Operation("gzip -f notes.md", ((D, "notes.md"), (R, "notes.md.gz"))),
     deletes("rm -f notes.md && mkdir notes.md && echo k > notes.md/k", "notes.md"),
     deletes("rm -rf deep && echo f > deep", "deep"),
     deletes("rm -rf docs && ln -s src docs", "docs"),

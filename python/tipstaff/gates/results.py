@@ -183,7 +183,7 @@ class Verdict(Record, frozen=True, kw_only=True):
 
 
 def verdict_of(results: Sequence[GateResult], proves: Callable[[], bool] = bool) -> Verdict:
-    """Return what results come to, with a new id; `proves` is asked about a call that is allowed."""
+    """Return what results come to, with a new id; `proves` is asked where nothing was found."""
     findings = sorted(
         (finding for result in results for finding in _findings_of(result)), key=lambda one: -_RANK[one.decision]
     )
@@ -199,7 +199,7 @@ def verdict_of(results: Sequence[GateResult], proves: Callable[[], bool] = bool)
         ),
         findings=tuple(findings),
         safer=safer,
-        proven=aggregate_decision(results) == "allow" and proves(),
+        proven=not results and proves(),
         facts=(*facts_of(results), *(f"it is about a path of class {name}" for name in classes)),
         call_id=uuid.uuid4().hex,
         kept=kept_of(results),

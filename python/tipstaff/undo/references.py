@@ -7,6 +7,7 @@ a file was not its object itself.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import re
 import shutil
@@ -160,7 +161,7 @@ def restore_references(note: Git, after: dict[str, str]) -> tuple[list[str], lis
     note
         What was noted of the repository.
     after
-        The references after the call; for those that it has not, the reflog's last step decides.
+        The references after the call; for those that it has not, the reflog decides.
 
     Returns
     -------
@@ -170,8 +171,10 @@ def restore_references(note: Git, after: dict[str, str]) -> tuple[list[str], lis
     root, done, failed = note.root, list[str](), list[tuple[str, str]]()
     for name, now in changed_references(note).items():
         former = note.refs[name]
-        steps = text_of(root, "log", "-g", "-2", "--format=%H", name).split()
-        if now and after.get(name) != now and steps[1:] != [former] and steps != [now]:
+        # What was done since may have been undone: it has the value that the call gave it again.
+        steps = text_of(root, "log", "-g", "-100", "--format=%H", name).split()
+        came = (now, former) in itertools.pairwise(steps)
+        if now and after.get(name) != now and not came and steps != [now]:
             failed.append((name, f"it was moved on since; it was {former}"))
         elif (
             git(root, "update-ref", "--no-deref", "-m", "tipstaff undo", name, former, now or "0" * len(former)) is None

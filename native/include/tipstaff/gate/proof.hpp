@@ -29,6 +29,7 @@ class Proof {
   bool is_plain(std::string_view text) const noexcept;
   // What shows contents must name no secret; an empty path is not known.
   bool may_read(std::string_view path, bool contents) noexcept;
+  bool has_file(std::string_view name) noexcept;
   bool is_inside(std::string_view path) noexcept;
   // Whether no secret is below a folder. hidden, ignored: whether such files count; `glob`: those alone that it matches.
   bool has_no_secret(std::string_view folder, bool hidden, bool ignored, std::string_view glob, std::uint32_t* left) noexcept;

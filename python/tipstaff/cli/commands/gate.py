@@ -76,7 +76,7 @@ def judge(
         results = gates.evaluate_tool_use(tool, _parameters(given), cwd=cwd, shell=shell)
     decision, facts = aggregate_decision(results), facts_of(results)
     where = cwd or (None if root is None else str(Path.cwd()))
-    proven = decision == "allow" and gates.is_proven(
+    proven = not results and gates.is_proven(
         tool or "", given if tool is None else _parameters(given), cwd=where, shell=shell
     )
     explanation = gates.explain(given, cwd=cwd, shell=shell) if explained else None
