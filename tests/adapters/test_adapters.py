@@ -55,7 +55,9 @@ def recorded(driver: Driver, plane: GuidanceControlPlane) -> list[tuple[str, str
     if driver.has_runs:
         return [(one.tool, one.decision) for event in plane.ledger.events() for one in event.verdicts]
     lines = (state_folder() / "spool.jsonl").read_text().splitlines()
-    return [(one["tool"], one["decision"]) for one in map(json.loads, lines) if one["event"] == "PreToolUse"]
+    here = str(plane.root.resolve())  # an SDK may still be busy with the case before
+    calls = [one for one in map(json.loads, lines) if one["event"] == "PreToolUse" and one["cwd"] == here]
+    return [(one["tool"], one["decision"]) for one in calls]
 
 
 async def person(*, refuses: bool = False) -> PendingCall:

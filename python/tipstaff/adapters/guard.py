@@ -74,6 +74,7 @@ class Guard:
         self.plane = root if isinstance(root, GuidanceControlPlane) else plane_of(root)
         self.wait = wait
         self._asker = asker
+        self._once = threading.Lock()
         self._asked: OrderedDict[str, tuple[str, Verdict]] = OrderedDict()
         self._rules: OrderedDict[tuple[str, str], str] = OrderedDict()
 
@@ -93,19 +94,23 @@ class Guard:
 
         `waits`: whether it waits in `tipstaff approve`; False where the SDK asks the person itself.
         """
+        if not call:
+            return self._judged(tool, params, run, cwd, waits=waits)
         written = f"{tool}\0{params!r}"
-        known = self._asked.get(call) if call else None
-        if known is not None and known[0] == written:
+        with self._once:  # some SDKs ask twice at the same time
+            known = self._asked.get(call)
+            if known is None or known[0] != written:
+                known = (written, self._judged(tool, params, run, cwd, waits=waits))
+                _remember(self._asked, call, known)
             return known[1]
+
+    def _judged(self, tool: str, params: Any, run: str | None, cwd: str | None, *, waits: bool) -> Verdict:
         try:
-            verdict = self.plane.verdict(
+            return self.plane.verdict(
                 tool, params, cwd=cwd, run_id=self._open(run), asker=self._asker, waits=waits
             )  # fmt: skip
         except Exception as error:  # noqa: BLE001 - an agent's call is never made because the judge broke
             return _failed(error)
-        if call:
-            _remember(self._asked, call, (written, verdict))
-        return verdict
 
     async def a_judge(
         self,
