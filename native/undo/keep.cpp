@@ -232,7 +232,7 @@ std::string_view reference_in(Arena& arena, std::string_view git_folder, std::st
       const std::size_t end = packed.find('\n');
       const std::string_view line = packed.substr(0, end), object = line.substr(0, line.find(' '));
       packed = end == std::string_view::npos ? std::string_view{} : packed.substr(end + 1);
-      if (is_hex(object) && line.substr(object.size() + 1) == name) return object;
+      if (is_hex(object) && object.size() < line.size() && line.substr(object.size() + 1) == name) return object;
     }
     return {};
   }
