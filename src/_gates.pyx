@@ -23,6 +23,9 @@ cdef extern from *:
     const unsigned char tipstaff_built_in_policy[]
     const unsigned char tipstaff_built_in_policy_end[]
 
+cdef extern from "tipstaff/hook/sha256.hpp" nogil:
+    cbool verified "tipstaff::hook::verify_ed25519"(string_view, string_view, string_view) noexcept
+
 cdef uint32_t NOTHING = 0xFFFFFFFF
 
 # Bytes of text from which on another thread may run meanwhile: for less, giving the interpreter's lock away and taking it
@@ -77,6 +80,11 @@ def image_checksum(data):
     cdef Borrowed buffer
     buffer.take(data, "data", "B", "bytes", 1, 0)
     return checksum_of(buffer.data(), buffer.size())
+
+
+def verify_ed25519(bytes key, bytes message, bytes signature):
+    """Return whether a message is what the holder of a key signed (RFC 8032)."""
+    return verified(borrow(key), borrow(message), borrow(signature))
 
 
 def glob_allows(glob, tool):

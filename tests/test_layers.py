@@ -156,6 +156,43 @@ def test_imports_run_one_way(path: Path) -> None:
     assert not found, "\n".join(found)
 
 
+OWN_FILES = (
+    "lazy", "kernels", "undo", "guidance.diagnostics", "guidance.wording", "guidance.intents", "guidance.retrieval",
+    "guidance.hook", "guidance.embeddings", "context.conversation", "context.tokens", "context.inspecting",
+    "context.shortening", "gates.secrets.packs", "review.checks.presets", "review.running.processes", "cli.person",
+    "hosts.opencode", "runs.headless.executors", "store",
+)  # fmt: skip
+"""Which modules open what is this package's own, or the system's."""
+READERS = {"read_text", "read_bytes"}
+
+
+def other_doors(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Yield where files are opened for reading, or git is started, by other means than those of the store."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or "__file__" in ast.unparse(node):
+            continue
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        first = node.args[0] if node.args else None
+        mode = first.value if isinstance(first, ast.Constant) else None
+        from_path = not isinstance(node.func, ast.Attribute) or ast.unparse(node.func.value) != "reader"
+        if (name in READERS and from_path) or (
+            name == "open" and isinstance(node.func, ast.Attribute) and mode in {"r", "rb"}
+        ):
+            yield node.lineno, name
+        if isinstance(first, ast.List) and first.elts and ast.unparse(first.elts[0]) == "'git'":
+            yield node.lineno, "git"
+
+
+def test_there_is_one_door_to_what_is_not_ours() -> None:
+    found = [
+        f"{path.relative_to(REPOSITORY)}:{line}: {name}; use tipstaff.store.untrusted or tipstaff.store.git"
+        for path in modules()
+        if not any(f"{name_of(path)}.".startswith(f"{FRONT}.{one}.") for one in OWN_FILES) and path.suffix == ".py"
+        for line, name in other_doors(ast.parse(path.read_text(encoding="utf-8")))
+    ]
+    assert found == []
+
+
 def test_every_package_says_what_it_is_for() -> None:
     for path in PACKAGE.rglob("__init__.py"):
         text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))

@@ -55,7 +55,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (!events::read_event(json, host, {}, &event)) continue;
     must(event.field_count <= event.field_room, "fields have room");
     static ReadFiles files;
-    (void)subject_of(json, event, event.cwd, files);
+    (void)subject_of(hash_of(json, event, event.cwd), files);
     for (gate::Decision decision : {gate::Decision::allow, gate::Decision::warn, gate::Decision::confirm, gate::Decision::block}) {
       std::vector<char> room(6 * size + 65536);
       Writer out(room.data(), room.size());

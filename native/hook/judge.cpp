@@ -175,16 +175,19 @@ void before_tool(const HookEvent& event, const Situation& situation, gate::Tree&
   reply.unattended = event.unattended;
   // Before anything is masked: an approval is for the call as it is.
   // It may be for what only the secrets come to.
-  if ((decision == Decision::confirm || keeps || (wants_scan && decision != Decision::block)) && situation.state->ok()) {
-    judgement->subject = subject_of(*situation.json, event, event.host == Host::cursor ? situation.folder : situation.cwd, judgement->files);
-    judgement->has_subject = true;
+  const bool may_ask = (decision == Decision::confirm || keeps || (wants_scan && decision != Decision::block)) && situation.state->ok();
+  subjects::Hashing hash;
+  if (may_ask) {
+    hash = hash_of(*situation.json, event, event.host == Host::cursor ? situation.folder : situation.cwd);
+    judgement->original.keep(situation.input, situation.input_bytes);
   }
   if (wants_scan || keeps || decision != Decision::allow) mask_secrets(event, situation, wants_scan, judgement);
   reply.decision = worse(decision, judgement->verdict.decision);
   if (keeps && reply.decision != Decision::block) keep(event, situation, judgement);
   late::answer().more_ms = evidence != nullptr ? kAfterwardsMs : 0;
-  if (reply.decision != Decision::confirm) judgement->has_subject = false;
-  if (reply.decision == Decision::confirm && judgement->has_subject) {
+  if (reply.decision == Decision::confirm && may_ask && judgement->files.complete()) {
+    judgement->subject = subject_of(hash, judgement->files);
+    judgement->has_subject = true;
     const approvals::Answer answer = approvals::take(*situation.state, judgement->subject, event, situation.now_s);
     if (answer == approvals::Answer::allowed) {
       judgement->approved = true;

@@ -223,6 +223,7 @@ std::string_view project_folder(Host host, std::string_view cwd, char* memory, s
 struct Call {
   Options options;
   Json* json;
+  char* input;
   std::size_t bytes;
   std::uint64_t started;
   bool parsed, read;
@@ -287,6 +288,7 @@ int judge_call(const void* stack_end) noexcept {
   situation.now_s = now_ns(CLOCK_REALTIME) / 1000000000u;
   situation.version = TIPSTAFF_VERSION;
   situation.compiles_again = policy.is_outdated() && compiling::ask(state, project, situation.now_s);
+  situation.input = call.input;
   situation.input_bytes = call.bytes;
   situation.stack_end = stack_end;
   judge(event, situation, tree, &judgement);
@@ -398,7 +400,7 @@ int main(int count, char** arguments) {
   }
   const bool read = parsed && events::read_event(json, options.host, options.event, &event);
   if (options.unattended) event.unattended = true;
-  call = {options, &json, bytes, started, parsed, read};
+  call = {options, &json, input, bytes, started, parsed, read};
   if (read) prepare_late(options, Decision::confirm, &json);
   int ends[2];
   if (::pipe(ends) != 0) return judge_call(stack_end());

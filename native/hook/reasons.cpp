@@ -2,9 +2,12 @@
 #include "tipstaff/hook/reasons.hpp"
 
 #include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 
 #include "tipstaff/hook/approvals.hpp"
@@ -18,8 +21,6 @@ namespace tipstaff::hook::reasons {
 namespace {
 
 using gate::Decision;
-
-constexpr std::size_t kLongestShown = 1 << 20;  // of a call that a person may be asked to read
 
 // Text of a finding's place, short, on one line, without the bytes that steer a terminal.
 void quote(std::string_view text, Writer& out) noexcept {
@@ -115,6 +116,45 @@ bool is_repeated(const gate::Image& image, const gate::Verdict& verdict, const s
   return false;
 }
 
+void show_fields(const HookEvent& event, const Situation& situation, Writer& out) noexcept {
+  if (event.input != kNoNode) return write_json(*situation.json, event.input, out);
+  out.raw("{");
+  for (std::uint32_t i = 0; i < event.field_count; ++i) {
+    if (i != 0) out.raw(",");
+    out.string(event.fields[i].name).raw(":").string(event.fields[i].text);
+  }
+  out.raw("}");
+}
+
+// Replaces what was written from `start` on by a number that is used once and its sum with a stream of the key, in
+// hexadecimal digits; tipstaff/store/waiting.py reads it.
+bool seal(std::string_view key, const Subject& subject, std::size_t start, Writer& out) noexcept {
+  if (out.full()) return false;
+  timespec now;
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  char block[128];
+  Writer nonce(block, sizeof block);
+  nonce.raw("tipstaff-sealed-1 ").hex(static_cast<std::uint64_t>(now.tv_sec) * 1000000000u + static_cast<std::uint64_t>(now.tv_nsec));
+  nonce.hex(static_cast<std::uint64_t>(::getpid())).raw(subject.hex_view().substr(0, 16));
+  const std::size_t nonce_bytes = nonce.size() - 18, head = nonce.size(), bytes = out.size() - start;
+  if (!out.grow(nonce_bytes + bytes)) return false;
+  char* const text = out.data() + start;
+  // From the end on, since each byte becomes two.
+  Digest stream;
+  for (std::size_t i = bytes; i-- > 0;) {
+    if (i + 1 == bytes || i % 32 == 31) {
+      Writer counter(block + head, sizeof block - head);
+      counter.hex(static_cast<std::uint64_t>(i / 32));
+      stream = hmac_sha256(key, {block, head + 16});
+    }
+    const unsigned char byte = static_cast<unsigned char>(static_cast<unsigned char>(text[i]) ^ stream.bytes[i % 32]);
+    text[nonce_bytes + 2 * i] = "0123456789abcdef"[byte >> 4];
+    text[nonce_bytes + 2 * i + 1] = "0123456789abcdef"[byte & 15];
+  }
+  std::memcpy(text, block + 18, nonce_bytes);
+  return true;
+}
+
 // Writes what a person looks at: all of the call, or false.
 bool show_call(const HookEvent& event, const Situation& situation, const Judgement& judgement, Writer& out) noexcept {
   out.raw("{\"code\":").string(judgement.subject.code_view()).raw(",\"subject\":").string(judgement.subject.hex_view());
@@ -133,26 +173,30 @@ bool show_call(const HookEvent& event, const Situation& situation, const Judgeme
     out.raw(",\"reason\":").string(situation.image->text(rule.reason)).raw("}");
     first = false;
   }
-  out.raw("],\"fields\":");
-  if (event.input != kNoNode) {
-    write_json(*situation.json, event.input, out);
+  out.raw("],");
+  char key[64];
+  Path path = *situation.state;
+  const long key_bytes = read_private(path.add("/key"), key, sizeof key);
+  if (key_bytes >= 32 && judgement.original.exchange()) {  // as it would run; for whoever has the key alone
+    out.raw("\"sealed\":\"");
+    const std::size_t start = out.size();
+    show_fields(event, situation, out);
+    judgement.original.exchange();
+    if (!seal({key, static_cast<std::size_t>(key_bytes)}, judgement.subject, start, out)) return false;
+    out.raw("\"");
   } else {
-    out.raw("{");
-    for (std::uint32_t i = 0; i < event.field_count; ++i) {
-      if (i != 0) out.raw(",");
-      out.string(event.fields[i].name).raw(":").string(event.fields[i].text);
-    }
-    out.raw("}");
+    out.raw("\"fields\":");
+    show_fields(event, situation, out);
   }
   out.raw(",\"scripts\":[");
-  for (std::uint32_t i = 0; i < judgement.files.shown(); ++i) {
+  for (std::uint32_t i = 0; i < judgement.files.count(); ++i) {
     const ReadFiles::File& file = judgement.files[i];
     char hex[64];
     write_hex(file.digest, hex);
     out.raw(i == 0 ? "{\"path\":" : ",{\"path\":").string(file.path_view());
     out.raw(",\"bytes\":").number(file.bytes).raw(",\"sha256\":").string({hex, sizeof hex}).raw("}");
   }
-  out.raw("],\"more_scripts\":").number(judgement.files.count() - judgement.files.shown()).raw("}\n");
+  out.raw("]}\n");
   return !out.full();
 }
 
@@ -210,8 +254,8 @@ void say(const HookEvent& event, const Situation& situation, Judgement* judgemen
 }
 
 bool leave_for_a_person(const HookEvent& event, const Situation& situation, const Judgement& judgement) noexcept {
-  const std::size_t wanted = 6 * situation.input_bytes + 64 * 1024;  // every byte may need an escape of six
-  if (situation.input_bytes > kLongestShown) return false;
+  const std::size_t wanted = 12 * situation.input_bytes + 128 * 1024;  // every byte may need an escape of six, each of two digits
+  if (situation.input_bytes > Original::kLongest) return false;
   void* memory = ::mmap(nullptr, wanted, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return false;
   Writer out(static_cast<char*>(memory), wanted);

@@ -30,7 +30,6 @@ from tipstaff.errors import ConfigError, SourceNotFoundError
 from tipstaff.gates.config import GateConfig
 from tipstaff.gates.fields import as_text, fields_of, safe_text
 from tipstaff.gates.judging.engine import EnforcementGates
-from tipstaff.gates.redaction import redact_data
 from tipstaff.gates.results import GateResult, Verdict, verdict_of
 from tipstaff.gates.secrets.scanner import redact
 from tipstaff.guidance.compiling.compiler import in_force
@@ -58,6 +57,7 @@ from tipstaff.runs.scope import Budgets, Scope
 from tipstaff.runs.statistics.metrics import ViolationRank
 from tipstaff.store import waiting
 from tipstaff.store.state import state_folder
+from tipstaff.store.untrusted import read_untrusted_text
 
 if TYPE_CHECKING:
     from tipstaff.gates.judging.explanation import Explanation
@@ -442,14 +442,13 @@ class GuidanceControlPlane:
         if answer == "refused":
             message = f"A person refused exactly this call. {verdict.message.partition(' A person must allow it')[0]}"
             return msgspec.structs.replace(verdict, decision="block", message=message, code="")
-        shown = redact_data(_shown(params))
+        shown = _shown(params)
         call = {
             "code": code, "subject": subject, "asked": int(time.time()), "host": asker, "tool": redact(tool),
             "cwd": cwd, "reason": verdict.message,
             "findings": [{"rule": one.rule_id, "reason": one.reason} for one in verdict.findings],
             "fields": shown if isinstance(shown, dict) else {"input": shown},
             "scripts": [{"path": path, "bytes": os.stat(path).st_size, "sha256": digest} for path, digest in files],  # noqa: PTH116
-            "more_scripts": 0,
         }  # fmt: skip
         waiting.leave(state_folder(), call)
         return verdict
@@ -953,7 +952,7 @@ def _repository_packages(root: Path) -> tuple[str, ...]:
     """Return the packages that a repository forbids its runs to add."""
     path = root / SETTINGS_FILE
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = tomllib.loads(read_untrusted_text(path))
     except FileNotFoundError:
         return ()
     except (OSError, ValueError) as error:

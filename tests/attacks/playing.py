@@ -16,6 +16,7 @@ from typing import Any
 
 from tests.hook.running import Answer, default_image, program
 from tipstaff.gates.image.policy_file import write_policy
+from tipstaff.store.signing import unseal
 
 STOPPED = frozenset({"ask", "deny"})
 
@@ -134,4 +135,10 @@ class Victim:
 
     def pending(self) -> list[dict[str, Any]]:
         """Return the calls that wait for a person."""
-        return [json.loads(path.read_text()) for path in sorted((self.state / "pending").glob("[A-Z2-9]*"))]
+        found: list[dict[str, Any]] = []
+        for path in sorted((self.state / "pending").glob("[A-Z2-9]*")):
+            call: dict[str, Any] = json.loads(path.read_text())
+            if "sealed" in call:
+                call["fields"] = json.loads(unseal(self.state, call.pop("sealed")))
+            found.append(call)
+        return found

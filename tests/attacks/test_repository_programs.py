@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,81 @@ def test_git_configuration_of_a_repository_is_not_run(tmp_path: Path) -> None:
     command = [sys.executable, "-P", "-m", "tipstaff.cli"]
     for words in (("scan",), ("scan", "--staged"), ("compile",), ("lint",)):
         subprocess.run([*command, *words], cwd=root, capture_output=True, env=environment, check=False)
+    from tipstaff.context.sources.git_state import GitState
+
+    assert "a.txt" in GitState(root, timeout=20).section()
+    assert not mark.exists()
+
+
+ASKED: tuple[tuple[str, ...], ...] = (
+    ("scan", "--staged"), ("lint",), ("check", "--changed", "--list"), ("review", "assemble", "--diff", "HEAD", "--task", "x"),
+    ("retrieve", "x"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "attack", ["equals sign", "submodule", "promisor", "program of the folder", "environment", "include"]
+)
+def test_git_runs_nothing_that_is_configured(tmp_path: Path, attack: str) -> None:
+    root, other = tmp_path / "repo", tmp_path / "other"
+    path, mark = trap(tmp_path)
+    environment = {**os.environ, "HOME": str(tmp_path), "GIT_CONFIG_NOSYSTEM": "1", "GIT_ALLOW_PROTOCOL": "file"}
+
+    def git(where: Path, *words: str) -> None:
+        own = ["-c", "user.name=x", "-c", "user.email=x@y", "-c", "protocol.file.allow=always"]
+        subprocess.run(["git", "-C", str(where), *own, *words], check=True, capture_output=True, env=environment)
+
+    for folder in (other, root):
+        folder.mkdir()
+        git(folder, "init", "-q")
+        (folder / "a.txt").write_text("one\n")
+        (folder / "AGENTS.md").write_text("# Rules\n- Never push to main.\n")
+        git(folder, "add", "-A")
+        git(folder, "commit", "-qm", "one")
+    (root / ".gitattributes").write_text("*.txt filter=a=b diff=a=b\n")
+    more: dict[str, str] = {}
+    if attack == "equals sign":
+        with (root / ".git" / "config").open("a") as config:
+            config.write(f'[filter "a=b"]\n\tclean = {path}\n\trequired\n[diff "a=b"]\n\ttextconv = {path}\n')
+    elif attack == "submodule":
+        git(root, "submodule", "-q", "add", str(other), "sub")
+        (root / ".git" / "modules" / "sub" / "info" / "attributes").write_text("* filter=evil\n")
+        for name in ("filter.evil.clean", "core.fsmonitor", "diff.external"):
+            git(root / "sub", "config", name, str(path))
+        (root / "sub" / "a.txt").write_text("two\n")
+    elif attack == "promisor":
+        git(root, "config", "extensions.partialClone", "origin")
+        git(root, "config", "remote.origin.url", str(other))
+        git(root, "config", "remote.origin.promisor", "true")
+        git(root, "config", "remote.origin.uploadpack", str(path))
+        (root / "b.txt").write_text("gone\n")
+        git(root, "add", "b.txt")
+        git(root, "commit", "-qm", "b")
+        for found in (root / ".git" / "objects").glob("??/*"):
+            if b"gone" in zlib.decompress(found.read_bytes()):
+                found.unlink()
+        (root / "b.txt").write_text("other\n")
+    elif attack == "program of the folder":
+        (root / "git").write_text(f"#!/bin/sh\necho run >> {mark}\n")
+        (root / "git").chmod(0o755)
+        more["PATH"] = f".:{root}:{os.environ['PATH']}"
+    elif attack == "environment":
+        (tmp_path / "evil").write_text(f"[core]\n\tfsmonitor = {path}\n\tpager = {path}\n")
+        more |= {"GIT_CONFIG_GLOBAL": str(tmp_path / "evil"), "GIT_EXTERNAL_DIFF": str(path), "GIT_CONFIG_COUNT": "1",
+                 "GIT_CONFIG_KEY_0": "core.fsmonitor", "GIT_CONFIG_VALUE_0": str(path)}  # fmt: skip
+    else:
+        (tmp_path / "evil").write_text(f"[core]\n\tfsmonitor = {path}\n[diff]\n\texternal = {path}\n")
+        git(root, "config", "include.path", str(tmp_path / "evil"))
+        git(root, "config", "extensions.worktreeConfig", "true")
+        (root / ".git" / "config.worktree").write_text(f"[core]\n\tfsmonitor = {path}\n")
+    mark.unlink(missing_ok=True)
+    (root / "a.txt").write_text("two\n")
+    for words in ASKED:
+        subprocess.run(
+            [sys.executable, "-P", "-m", "tipstaff.cli", *words], cwd=root, capture_output=True, check=False, timeout=120,
+            stdin=subprocess.DEVNULL, env={**environment, **more},
+        )  # fmt: skip
+        assert not mark.exists(), words
     from tipstaff.context.sources.git_state import GitState
 
     assert "a.txt" in GitState(root, timeout=20).section()

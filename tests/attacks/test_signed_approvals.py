@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import os
 import shutil
 import time
@@ -9,6 +10,7 @@ import time
 import pytest
 
 from tests.attacks.playing import STOPPED, Victim
+from tipstaff.store.signing import set_up_signer
 
 RESET = "git reset --hard"
 
@@ -72,6 +74,77 @@ def test_a_script_is_part_of_what_is_signed(victim: Victim) -> None:
     assert victim.decision("sh x.sh") in STOPPED
     victim.put("x.sh", "echo hello\ngit reset --hard\n")
     assert victim.decision("sh x.sh") == "allow"
+
+
+@pytest.mark.parametrize(
+    "changed", ["x.sh", "helper.py", "package/__init__.py", "package/deep.py", "lib/a.js", "lib/b.json"]
+)
+def test_all_of_a_script_and_what_it_imports_is_part_of_what_is_signed(victim: Victim, changed: str) -> None:
+    command = {"sh": "sh x.sh", "py": "python3 u.py"}.get(changed.rpartition(".")[2], "node u.js")
+    if changed.startswith("lib"):
+        command = "node u.js"
+    files = {
+        "x.sh": "git reset --hard\n" + "# filler\n" * 40_000 + "true\n",
+        "u.py": "import os, helper\nfrom package import deep as other\nos.system('git reset --hard')\n",
+        "helper.py": "x = 1\n", "package/__init__.py": "", "package/deep.py": "y = 1\n",
+        "u.js": "const a = require('./lib/a')\nrequire('child_process').execSync('git reset --hard')\n",
+        "lib/a.js": "import x from './b.json'\n", "lib/b.json": "{}",
+    }  # fmt: skip
+    for name, text in files.items():
+        victim.put(name, text)
+    code = asked(victim, command)
+    assert changed.rpartition("/")[2] in approve(victim, code)
+    victim.put(changed, files[changed] + " ")
+    assert victim.decision(command) in STOPPED
+    victim.put(changed, files[changed])
+    assert victim.decision(command) == "allow"
+
+
+def test_a_script_that_is_too_long_to_be_signed(victim: Victim) -> None:
+    victim.put("x.sh", "git reset --hard\n" + "# filler\n" * 600_000)
+    answer = victim.ask(victim.call("Bash", {"command": "sh x.sh"}))
+    assert answer.decision() in STOPPED
+    assert b"tipstaff approve" not in answer.stdout
+
+
+def test_what_runs_is_shown_as_it_is_and_kept_sealed(victim: Victim) -> None:
+    command = "PASSWORD='git reset --hard'; $PASSWORD"
+    code = asked(victim, command)
+    assert b"reset --hard'" not in (victim.state / "pending" / code).read_bytes()
+    assert command in approve(victim, code)
+
+
+def test_no_more_than_200_calls_wait(victim: Victim) -> None:
+    for number in range(210):
+        (victim.state / "pending" / f"old{number}").write_text("x")
+        os.utime(victim.state / "pending" / f"old{number}", (number, number))
+    for number in range(12):
+        asked(victim, f"git reset --hard HEAD~{number}")
+    waiting = {path.name for path in (victim.state / "pending").iterdir()}
+    assert len(waiting) == 210
+    assert not waiting & {f"old{number}" for number in range(12)}
+
+
+def test_whoever_types_without_the_passphrase_approves_nothing(victim: Victim) -> None:
+    set_up_signer(victim.state, "correct horse battery")
+    code = asked(victim, RESET)
+    for types in ((("passphrase", code[-4:]),), (("passphrase", ""),)):
+        status, seen = victim.person("approve", code, types=types)
+        assert status != 0, seen
+        assert victim.decision(RESET) in STOPPED
+    # What an agent can read of the state signs nothing either.
+    (call,) = [one for one in victim.pending() if one["code"] == code]
+    record = f"tipstaff-approval-1 {code} {int(time.time()) + 60} {call['subject']} 00"
+    for key in ((victim.state / "key").read_bytes(), (victim.state / "signer").read_bytes()[:32]):
+        forged = victim.state / "approvals" / code
+        forged.write_text(f"{record} {hmac.digest(key, record.encode(), 'sha256').hex()}\n")
+        forged.chmod(0o600)
+        assert victim.decision(RESET) in STOPPED
+    status, seen = victim.person("approve", code, types=(("passphrase", "correct horse battery"),))
+    assert status == 0, seen
+    assert "correct" not in seen
+    assert victim.decision(RESET) == "allow"
+    assert victim.decision(RESET) in STOPPED
 
 
 def test_every_parameter_is_shown_whole(victim: Victim) -> None:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from tipstaff.gates.image import policy
 from tipstaff.gates.image.policy_file import write_policy
+from tipstaff.store.signing import unseal
 
 
 def program() -> Path:
@@ -97,7 +98,13 @@ class Bench:
         return [json.loads(line) for line in (self.state / "spool.jsonl").read_text().splitlines() if line]
 
     def pending(self) -> list[dict[str, Any]]:
-        return [json.loads(path.read_text()) for path in sorted((self.state / "pending").glob("[A-Z2-9]*"))]
+        found: list[dict[str, Any]] = []
+        for path in sorted((self.state / "pending").glob("[A-Z2-9]*")):
+            call: dict[str, Any] = json.loads(path.read_text())
+            if "sealed" in call:
+                call["fields"] = json.loads(unseal(self.state, call.pop("sealed")))
+            found.append(call)
+        return found
 
 
 def aws_key() -> str:

@@ -234,7 +234,7 @@ void subjects_differ() {
   const auto code = [](const char* text, const char* cwd) {
     ReadEvent given(text, Host::claude);
     ReadFiles files;
-    return std::string(subject_of(given.read.json, given.event, cwd, files).hex_view());
+    return std::string(subject_of(hash_of(given.read.json, given.event, cwd), files).hex_view());
   };
   const std::string base = code(R"({"tool_name":"Bash","tool_input":{"command":"x"}})", "/a");
   expect(base == code(R"({"session_id":"other","tool_input":{"command":"x","description":"d","timeout":3},"tool_name":"Bash"})", "/a"), "the same call");

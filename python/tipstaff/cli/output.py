@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -60,6 +61,24 @@ def write(*lines: str, painter: Painter | None = None) -> None:
     encoding = sys.stdout.encoding or "utf-8"
     text = "\n".join(lines).encode(encoding, "backslashreplace").decode(encoding)
     click.echo(text, color=None if painter is None else painter.on)
+
+
+def write_pages(lines: Sequence[str]) -> None:
+    """Write lines to a terminal, no more at once than it shows: a person reads all of them, and nothing is cut."""
+    try:
+        rows = os.get_terminal_size(sys.stdout.fileno()).lines - 1
+    except (OSError, ValueError):
+        rows = 0
+    width = max(shutil.get_terminal_size().columns, 1)
+    left = rows
+    for number, line in enumerate(lines):
+        left -= -(-len(line) // width) or 1
+        if rows > 0 and left < 1 and number:
+            click.prompt(
+                f"Enter shows {len(lines) - number:,} more lines", default="", show_default=False, prompt_suffix=""
+            )
+            left = rows
+        write(line)
 
 
 def check_outputs(*paths: Path | None) -> None:

@@ -41,6 +41,37 @@ def check_person() -> None:
         raise ConfigError(why)
 
 
+def confirmed(what: str, word: str, named: str, state: Path) -> bool:
+    """Return whether a person confirms what is signed next, by their passphrase; by a word where they have none.
+
+    Parameters
+    ----------
+    what
+        What is confirmed: ``To allow exactly this``.
+    word, named
+        The word, and how it is asked for.
+    state
+        The state folder.
+
+    Raises
+    ------
+    ConfigError
+        It is another passphrase.
+    """
+    import click
+
+    from tipstaff.store.signing import has_signer, unlock
+
+    check_person()
+    if not has_signer(state):
+        answer: str = click.prompt(f"{what}, type {named}", default="", show_default=False)
+        return answer.strip().lower() == word.lower()
+    passphrase: str = click.prompt(f"{what}, type your passphrase", default="", show_default=False, hide_input=True)
+    if passphrase:
+        unlock(state, passphrase)
+    return bool(passphrase)
+
+
 def _mark_above() -> str | None:
     """Return an agent's mark in the environment of a process above this one in its session, None where there is none.
 

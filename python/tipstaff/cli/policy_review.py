@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from tipstaff.cli.output import plain, write
-from tipstaff.cli.person import why_no_person
+from tipstaff.cli.person import confirmed, why_no_person
 
 if TYPE_CHECKING:
     from tipstaff.gates.image.repository_policy import RepositoryPolicy
@@ -33,7 +31,7 @@ def compile_reviewed(repository: Path, state: Path, *, ask: bool = True) -> Repo
     open_ones = [one for one in policy.left_out if one.because]
     if open_ones and ask and not why_no_person():
         write(f"{plain(str(repository))} asks for weaker gates than the shipped ones:")
-        accepted = [one.digest for one in open_ones if _asked(one)]
+        accepted = [one.digest for one in open_ones if _asked(one, state)]
         if accepted:
             accept_weakenings(repository, state, [*(one.digest for one in policy.in_force), *accepted])
             policy = policy_of(repository, state=state)
@@ -41,10 +39,9 @@ def compile_reviewed(repository: Path, state: Path, *, ask: bool = True) -> Repo
     return policy
 
 
-def _asked(one: Weakening) -> bool:
+def _asked(one: Weakening, state: Path) -> bool:
     write("", *weakening_lines(one))
-    answer = click.prompt("To allow this, type the word weaker", default="", show_default=False)
-    return str(answer).strip().lower() == "weaker"
+    return confirmed("To allow this", "weaker", "the word weaker", state)
 
 
 def weakening_lines(one: Weakening) -> list[str]:

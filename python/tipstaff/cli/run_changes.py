@@ -8,6 +8,7 @@ from typing import Final
 
 from tipstaff.review.repository import GitError, git
 from tipstaff.runs.events import DiffSummary
+from tipstaff.store.untrusted import open_untrusted
 
 _CLOCK_MS: Final = 50
 """The clock of file systems is coarser than the one that a run began by."""
@@ -71,7 +72,7 @@ def _changed_at_ms(path: Path) -> float:
 
 def _lines(path: Path) -> int:
     try:
-        with path.open("rb") as file:
+        with open_untrusted(path) as file:
             data = file.read(_MAX_BYTES)
     except OSError:
         return 0

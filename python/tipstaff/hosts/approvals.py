@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import hmac
 import json
 import re
 import secrets
@@ -15,9 +13,10 @@ from typing import Any, Final
 from tipstaff.errors import ConfigError, SourceNotFoundError
 from tipstaff.model import Record
 from tipstaff.store.appending import append_line
-from tipstaff.store.keys import private_key
 from tipstaff.store.replacing import replaced_file
+from tipstaff.store.signing import sign, unseal
 from tipstaff.store.state import make_private
+from tipstaff.store.untrusted import read_untrusted
 
 CODE: Final = re.compile(r"[ABCDEFGHJKLMNPQRSTUVWXYZ2-9]{8}")
 LONGEST_S: Final = 24 * 3600
@@ -37,11 +36,12 @@ class PendingCall(Record, frozen=True):
     host, tool, cwd, reason
         What it is; secrets are masked.
     fields
-        Every parameter, in full and of whatever type.
+        Every parameter, as it would run, in full and of whatever type; sealed in the file.
     findings
         Rule and reason of each finding, the worst first.
-    scripts, more_scripts
-        Path, bytes and SHA-256 of files that were read to judge it and are part of what is allowed; how many more.
+    scripts
+        Path, bytes and SHA-256 of files that were read to judge it, or that such scripts import: they are part of what
+        is allowed, whole.
     """
 
     code: str
@@ -54,7 +54,6 @@ class PendingCall(Record, frozen=True):
     fields: dict[str, Any]
     findings: tuple[dict[str, str], ...] = ()
     scripts: tuple[dict[str, Any], ...] = ()
-    more_scripts: int = 0
 
 
 def pending_calls(state: Path) -> list[PendingCall]:
@@ -67,7 +66,7 @@ def pending_calls(state: Path) -> list[PendingCall]:
                 path.unlink(missing_ok=True)
             elif CODE.fullmatch(path.name):
                 with contextlib.suppress(ConfigError):
-                    found.append(_read(path))
+                    found.append(_read(path, state))
     return sorted(found, key=lambda call: -call.asked)
 
 
@@ -88,12 +87,14 @@ def pending_call(code: str, state: Path) -> PendingCall:
     path = state / "pending" / code
     if not path.is_file():
         raise SourceNotFoundError(f"no call waits under {code}; `tipstaff approve` lists those that do")
-    return _read(path)
+    return _read(path, state)
 
 
-def _read(path: Path) -> PendingCall:
+def _read(path: Path, state: Path) -> PendingCall:
     try:
-        data: Any = json.loads(path.read_bytes())
+        data: Any = json.loads(read_untrusted(path))
+        if "sealed" in data:
+            data["fields"] = json.loads(unseal(state, data["sealed"]))
         data = {**data, "findings": tuple(data["findings"]), "scripts": tuple(data["scripts"])}
         if not isinstance(data["fields"], dict):
             data["fields"] = {"input": data["fields"]}
@@ -127,7 +128,7 @@ def answer(call: PendingCall, state: Path, *, seconds: int, refused: bool = Fals
     Raises
     ------
     ConfigError
-        The time is not between a second and a day.
+        The time is not between a second and a day; or a person has a key of their own, and has not unlocked it here.
     StoreWriteError
         It cannot be written.
     """
@@ -137,7 +138,7 @@ def answer(call: PendingCall, state: Path, *, seconds: int, refused: bool = Fals
     kind = "tipstaff-refusal-1" if refused else "tipstaff-approval-1"
     # Of two answers in one second the second counts as well.
     approval = f"{kind} {call.code} {now + seconds} {call.subject} {secrets.token_hex(8)}"
-    signed = hmac.new(private_key(state), approval.encode(), hashlib.sha256).hexdigest()
+    signed = sign(state, approval)
     path = state / "approvals" / call.code
     make_private(path.parent)
     with replaced_file(path) as file:

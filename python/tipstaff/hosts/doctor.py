@@ -18,6 +18,7 @@ from tipstaff.hosts.entries import altered_entries, is_of_tools, refusal, unmatc
 from tipstaff.hosts.host import KINDS, SCOPES, TIMEOUT_S, AgentHost, Effect, HookRun, Registered, hook_program
 from tipstaff.hosts.registrations import lost_registrations
 from tipstaff.model import Record
+from tipstaff.store.untrusted import read_untrusted
 
 RIGHT: Final = {
     "harmless": ("runs",),
@@ -107,7 +108,7 @@ def examine(host: AgentHost, root: Path, home: Path, state: Path, *, program: Pa
                 problems.append(f"{path}: {why}")
             if why := refusal(host, settings):
                 problems.append(f"{path}: {why}")
-            if not host.reads_mark and path.read_bytes().startswith(codecs.BOM_UTF8):
+            if not host.reads_mark and read_untrusted(path).startswith(codecs.BOM_UTF8):
                 problems.append(f"{path}: {host.title} does not read a file with a byte order mark: remove it")
             found.extend((path, one) for one in host.registered(settings))
     before = [(path, one) for path, one in found if one.event == host.tool_event]

@@ -25,7 +25,7 @@ from tipstaff.hosts.host import hook_program
 from tipstaff.store.keys import private_key
 from tipstaff.store.state import make_private, repository_of
 
-STATE_FILES: Final = ("key", "compiler")
+STATE_FILES: Final = ("key", "signer", "compiler")
 STATE_FOLDERS: Final = ("approvals", "policy", "registrations", "taken-over")
 """What of the state only a person changes; the spool, pending calls and copies are written by the hook inside."""
 STARTUP_FILES: Final = (

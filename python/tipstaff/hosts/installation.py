@@ -6,7 +6,6 @@ import contextlib
 import difflib
 import json
 import os
-import subprocess
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -16,9 +15,11 @@ from tipstaff.errors import ConfigError, SourceError
 from tipstaff.hosts.host import AgentHost, Scope, handlers_of
 from tipstaff.hosts.json_text import Node, parse, with_item, with_member, without
 from tipstaff.model import Record
-from tipstaff.store.git import git_command, git_environment
+from tipstaff.store.git import git_folders
 from tipstaff.store.replacing import replaced_file
 from tipstaff.store.shipped import is_shipped
+from tipstaff.store.state import repository_of
+from tipstaff.store.untrusted import open_untrusted
 
 COPY_SUFFIX: Final = ".before-tipstaff"
 MAX_BYTES: Final = 4 << 20
@@ -117,16 +118,11 @@ def exclude_local(path: Path, root: Path, *, excluded: bool) -> None:
     StoreWriteError
         ``.git/info/exclude`` cannot be written.
     """
-    try:
-        done = subprocess.run(  # noqa: S603 - the words are ours, and no shell reads them
-            git_command(root, "rev-parse", "--git-path", "info/exclude"),
-            capture_output=True, check=False, timeout=10, stdin=subprocess.DEVNULL, env=git_environment(),
-        )  # fmt: skip
-    except (OSError, subprocess.TimeoutExpired):
+    tree = repository_of(root)
+    folders = None if tree is None else git_folders(tree)
+    if folders is None or not path.is_relative_to(root):
         return
-    if done.returncode != 0 or not path.is_relative_to(root):
-        return
-    file = root / os.fsdecode(done.stdout.rstrip(b"\n"))
+    file = folders[1] / "info" / "exclude"
     line = f"/{path.relative_to(root).as_posix()}*\n".encode()
     lines = (_read(file) or b"").splitlines(keepends=True)
     if excluded == (line in lines):
@@ -377,7 +373,7 @@ def _copy_of(path: Path) -> Path:
 
 def _read(path: Path) -> bytes | None:
     try:
-        with path.open("rb") as file:
+        with open_untrusted(path) as file:
             data = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
         return None

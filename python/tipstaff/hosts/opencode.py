@@ -12,6 +12,7 @@ from typing import Any, Final
 from tipstaff.errors import SourceError
 from tipstaff.hosts.claude import ClaudeCode
 from tipstaff.hosts.host import TIMEOUT_S, Effect, HookRun, Registered, Scope
+from tipstaff.store.untrusted import read_untrusted_text
 
 _MARK: Final = "const PROGRAM = "
 
@@ -59,7 +60,7 @@ class OpenCode(ClaudeCode):
             The file is not the plugin that this package writes.
         """
         try:
-            text = path.read_text("utf-8")
+            text = read_untrusted_text(path)
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:

@@ -10,6 +10,7 @@ from tipstaff.gates.image.repository_policy import RepositoryPolicy, policy_of
 from tipstaff.guidance.hook.image import hook_image_fault, hook_image_path
 from tipstaff.model import Record
 from tipstaff.store.state import fast_sum, source_line
+from tipstaff.store.untrusted import read_untrusted
 
 
 class PolicyFinding(Record, frozen=True):
@@ -53,7 +54,7 @@ def check_policy(repository: Path, state: Path) -> PolicyFinding | None:
     fix = "a person runs `tipstaff compile`"
     try:
         about = path.lstat()
-        data = path.read_bytes()
+        data = read_untrusted(path)
     except FileNotFoundError:
         return PolicyFinding(str(path), "there is no compiled policy", fix)
     except OSError as error:
@@ -77,7 +78,7 @@ def check_rules(repository: Path, state: Path) -> PolicyFinding | None:
     """Return what is wrong with the compiled rules that the hook gives to models; None where there are none."""
     path = hook_image_path(repository, state)
     try:
-        data = path.read_bytes()
+        data = read_untrusted(path)
     except OSError:
         return None
     what = hook_image_fault(data)

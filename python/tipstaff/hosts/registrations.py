@@ -10,15 +10,17 @@ import os
 from pathlib import Path
 
 from tipstaff.hosts.host import PROGRAM
+from tipstaff.store.keys import private_key
 from tipstaff.store.replacing import replaced_file
 from tipstaff.store.state import fnv64, make_private
+from tipstaff.store.untrusted import read_untrusted_text
 
 
 def recorded_registrations(root: Path, state: Path) -> dict[str, str]:
     """Return settings file to host of what was registered for a repository."""
     found: dict[str, str] = {}
     with contextlib.suppress(OSError, ValueError):
-        for line in _record(root, state).read_text("utf-8").splitlines():
+        for line in read_untrusted_text(_record(root, state)).splitlines():
             host, _, path = line.partition(" ")
             found[path] = host
     return found
@@ -37,6 +39,7 @@ def record_registration(root: Path, state: Path, host: str, path: str, *, regist
     if wanted == kept or "\n" in path:
         return
     record = _record(root, state)
+    private_key(state)  # the hook seals by it what waits for a person
     make_private(record.parent)
     with replaced_file(record) as file:
         file.write("".join(f"{name} {one}\n" for one, name in wanted.items()).encode())
@@ -47,7 +50,7 @@ def lost_registrations(host: str, root: Path, state: Path) -> list[str]:
     lost: list[str] = []
     for path, name in recorded_registrations(root, state).items():
         try:
-            there = PROGRAM in Path(path).read_text("utf-8", errors="replace")
+            there = PROGRAM in read_untrusted_text(Path(path), errors="replace")
         except OSError:
             there = False
         if name == host and not there:

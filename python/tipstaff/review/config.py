@@ -23,6 +23,7 @@ from tipstaff.errors import ConfigError, SourceError
 from tipstaff.model import Record
 from tipstaff.review.names import nearest
 from tipstaff.review.sizing.budget import SOP_RESERVE_TOKENS, SizingConfig
+from tipstaff.store.untrusted import read_untrusted
 
 FILES: Final = (".tipstaff/config.toml", ".tipstaff/config.yaml", ".tipstaff/config.yml", ".semspec/config.yaml")
 TABLES: Final = ("checks", "gates", "sizing", "review")
@@ -133,7 +134,7 @@ def read_config(root: Path) -> ReviewConfig:
         if not path.is_file():
             continue
         try:
-            data = path.read_bytes()
+            data = read_untrusted(path)
         except OSError as error:
             msg = f"{name}: cannot be read: {error}"
             raise SourceError(msg) from error

@@ -10,6 +10,7 @@ from typing import Final
 
 from tipstaff.errors import ConfigError
 from tipstaff.store.git import git_command, git_environment
+from tipstaff.store.untrusted import read_untrusted
 
 IGNORED_FOLDERS: Final = frozenset(
     ".git .hg .svn .semspec .tipstaff node_modules vendor __pycache__ .venv venv dist build .next .svelte-kit .idea "
@@ -157,7 +158,7 @@ def _as_new(root: Path, path: str) -> str:
     head = f"diff --git a/{path} b/{path}\nnew file\n"
     try:
         full = root / path
-        data = os.fsencode(full.readlink()) if full.is_symlink() else full.read_bytes()
+        data = os.fsencode(full.readlink()) if full.is_symlink() else read_untrusted(full)
     except OSError as error:
         return f"{head}cannot be read: {error.strerror}\n"
     if b"\0" in data[:_BINARY_BYTES]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tipstaff.hosts.host import DOCTOR_SESSION
+from tipstaff.store.untrusted import read_untrusted
 
 SPOOL: Final = "spool.jsonl"
 _INGESTED: Final = "spool-[0-9]*.jsonl"
@@ -33,7 +34,7 @@ def spool_records(state: Path) -> Iterator[dict[str, Any]]:
     """
     for path in (*sorted(state.glob(_INGESTED)), state / SPOOL):
         try:
-            data = path.read_bytes()
+            data = read_untrusted(path, most=1 << 30)
         except FileNotFoundError:
             continue
         for line in data.split(b"\n"):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import hmac
 import os
 import stat
 import time
@@ -18,13 +17,15 @@ from typing import Any, Final
 
 import msgspec
 
-from tipstaff.store.keys import KEY_BYTES
 from tipstaff.store.replacing import replaced_file
+from tipstaff.store.signing import is_signed, seal
 from tipstaff.store.state import make_private
+from tipstaff.store.untrusted import read_untrusted
 
 _LETTERS: Final = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 _MOST_FILES: Final = 16
 _MOST_BYTES: Final = 8_000_000
+_MOST_PENDING: Final = 200
 _ANSWERS: Final = {"tipstaff-approval-1": "allowed", "tipstaff-refusal-1": "refused"}
 
 
@@ -52,23 +53,26 @@ def digests_of(paths: Iterable[str]) -> tuple[tuple[str, str], ...]:
             about = Path(path).stat()
             if stat.S_ISREG(about.st_mode):
                 large = about.st_size > _MOST_BYTES
-                known = f"{about.st_size} {about.st_mtime_ns}".encode() if large else Path(path).read_bytes()
+                known = f"{about.st_size} {about.st_mtime_ns}".encode() if large else read_untrusted(Path(path))
                 found.append((path, hashlib.sha256(known).hexdigest()))
     return tuple(found)
 
 
 def leave(state: Path, call: Mapping[str, Any]) -> None:
-    """Leave a call for a person to look at; `call` has the fields of `tipstaff.hosts.approvals.PendingCall`.
+    """Leave a call, as it would run, for a person to look at; it has what `hosts.approvals.PendingCall` has.
 
     Raises
     ------
     OSError
         It cannot be written.
     """
-    path = state / "pending" / call["code"]
-    make_private(path.parent)
-    with replaced_file(path) as file:
-        file.write(msgspec.json.encode(call) + b"\n")
+    folder = state / "pending"
+    rest = {name: value for name, value in call.items() if name != "fields"}
+    make_private(folder)
+    with replaced_file(folder / call["code"]) as file:
+        file.write(msgspec.json.encode({**rest, "sealed": seal(state, msgspec.json.encode(call["fields"]))}) + b"\n")
+    for path in sorted(folder.iterdir(), key=lambda one: one.lstat().st_mtime)[:-_MOST_PENDING]:
+        path.unlink(missing_ok=True)
 
 
 def take_answer(state: Path, subject: str) -> str:
@@ -80,16 +84,14 @@ def take_answer(state: Path, subject: str) -> str:
     path = state / "approvals" / code
     try:
         line = _private_text(path)
-        key = _private_text(state / "key")
     except (OSError, ValueError):
         return ""
     record, _, signature = line.decode("ascii", "replace").rstrip("\r\n").rpartition(" ")
     words = record.split(" ")
-    if len(words) != 5 or len(key) < KEY_BYTES:
+    if len(words) != 5:
         return ""
     kind, for_code, until, for_subject, _nonce = words
-    signed = hmac.new(key[:64], record.encode("ascii", "replace"), hashlib.sha256).hexdigest()
-    if not hmac.compare_digest(signed.encode(), signature.encode("ascii", "replace")):
+    if not is_signed(state, record, signature):
         return ""
     if for_code != code or for_subject != subject or kind not in _ANSWERS or time.time() > int(until):
         return ""

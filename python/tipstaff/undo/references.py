@@ -53,9 +53,9 @@ def text_of(root: str, *words: str) -> str:
 
 
 def _environment() -> dict[str, str]:
-    # The repository is the one that is named, whatever hook of git this runs in.
-    kept = {name: value for name, value in git_environment().items() if not name.startswith("GIT_")}
-    return {**kept, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
+    # The repository is the one that is named, whatever hook of git this runs in; the person's own filters may run.
+    ours = {"GIT_OPTIONAL_LOCKS", "GIT_TERMINAL_PROMPT", "GIT_NO_LAZY_FETCH"}
+    return {name: value for name, value in git_environment().items() if name in ours or not name.startswith("GIT_")}
 
 
 class Objects:

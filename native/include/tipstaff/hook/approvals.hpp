@@ -6,21 +6,25 @@
 //   tipstaff-approval-1 CODE EXPIRY SUBJECT NONCE SIGNATURE
 // (tipstaff-refusal-1 for a refusal.) EXPIRY in seconds since 1970, SUBJECT the SHA-256 of tool, folder, parameters and
 // the files that were read to judge the call, NONCE a number that no two answers share,
-// SIGNATURE the HMAC-SHA256 of what is before it. The hook leaves a mark of each approval that it has used in used/
+// SIGNATURE the HMAC-SHA256 of what is before it; where a person has set up a signer (its public key is in `signer`), their
+// Ed25519 signature of it, and no other counts. The hook leaves a mark of each approval that it has used in used/
 // (one file is made, one call wins), so that it counts once, and an old copy of it not at all; a refusal counts until it
 // expires. A host that asks about one call by two registrations is answered twice.
 #pragma once
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <string_view>
 
 #include "tipstaff/gate/tree/files.hpp"
 #include "tipstaff/hook/event.hpp"
+#include "tipstaff/hook/pruning.hpp"
 #include "tipstaff/hook/sha256.hpp"
 #include "tipstaff/hook/state.hpp"
 
@@ -35,10 +39,12 @@ struct Subject {
   std::string_view hex_view() const noexcept { return {hex, sizeof hex}; }
 };
 
-// The files that were read to judge a call. What is in them is part of what a person allows.
+// The files that were read to judge a call, and those that scripts among them import from beside them. What is in them is
+// part of what a person allows: whole, or nothing can be allowed.
 class ReadFiles {
  public:
-  static constexpr std::uint32_t kShown = 16;
+  static constexpr std::uint32_t kFiles = 64;
+  static constexpr std::size_t kLongest = 4 << 20;  // of all of them
   struct File {
     char path[512];
     std::size_t path_bytes;
@@ -55,14 +61,12 @@ class ReadFiles {
     around->self = this;
     around->read_file = read;
   }
+  // Reads the rest of each file, and what is imported; false where that is too much for anybody to allow.
+  bool complete() noexcept;
   std::uint32_t count() const noexcept { return count_; }
-  std::uint32_t shown() const noexcept { return count_ < kShown ? count_ : kShown; }
   const File& operator[](std::uint32_t index) const noexcept { return files_[index]; }
   // Of all of them, in the order in which they were read.
-  Digest digest() noexcept {
-    Sha256 whole = whole_;
-    return whole.finish();
-  }
+  Digest digest() const noexcept;
 
  private:
   static long long read(void* self, std::string_view path, char* out, std::size_t capacity) noexcept {
@@ -71,34 +75,32 @@ class ReadFiles {
     if (size >= 0) files->add(path, {out, static_cast<std::size_t>(size) < capacity ? static_cast<std::size_t>(size) : capacity}, static_cast<std::uint64_t>(size));
     return size;
   }
+  bool has(std::string_view path) const noexcept {
+    for (std::uint32_t i = 0; i < count_; ++i)
+      if (files_[i].path_view() == path) return true;
+    return false;
+  }
   void add(std::string_view path, std::string_view text, std::uint64_t bytes) noexcept {
-    for (std::uint32_t i = 0; i < shown(); ++i)
-      if (files_[i].path_view() == path && files_[i].bytes == bytes) return;
+    if (has(path)) return;
+    if (count_ == kFiles || path.size() > sizeof File::path) {
+      too_many_ = true;
+      return;
+    }
+    File& file = files_[count_++];
+    file.path_bytes = path.size();
+    std::memcpy(file.path, path.data(), file.path_bytes);
+    file.bytes = bytes;
     Sha256 hash;
     hash.update(text);
-    const Digest digest = hash.finish();
-    unsigned char sizes[16];
-    for (int i = 0; i < 8; ++i) {
-      sizes[i] = static_cast<unsigned char>(static_cast<std::uint64_t>(path.size()) >> (8 * i));
-      sizes[8 + i] = static_cast<unsigned char>(bytes >> (8 * i));
-    }
-    whole_.update({reinterpret_cast<const char*>(sizes), sizeof sizes});
-    whole_.update(path);
-    whole_.update({reinterpret_cast<const char*>(digest.bytes), sizeof digest.bytes});
-    if (count_ < kShown) {
-      File& file = files_[count_];
-      file.path_bytes = path.size() < sizeof file.path ? path.size() : sizeof file.path;
-      std::memcpy(file.path, path.data(), file.path_bytes);
-      file.bytes = bytes;
-      file.digest = digest;
-    }
-    ++count_;
+    file.digest = hash.finish();
   }
+  void follow(std::string_view script, std::string_view text) noexcept;
+  bool import(std::string_view folder, std::string_view name) noexcept;
 
   long long (*inner_)(void*, std::string_view, char*, std::size_t) noexcept = nullptr;
-  Sha256 whole_;
   std::uint32_t count_ = 0;
-  File files_[kShown];
+  bool too_many_ = false;
+  File files_[kFiles];
 };
 
 namespace subjects {
@@ -136,13 +138,9 @@ class Hashing {
 }  // namespace subjects
 
 // Hashes what a call would do. Lengths are before texts, so that no two calls have the same bytes.
-inline Subject subject_of(const Json& json, const HookEvent& event, std::string_view cwd, ReadFiles& files) noexcept {
+inline subjects::Hashing hash_of(const Json& json, const HookEvent& event, std::string_view cwd) noexcept {
   subjects::Hashing hash;
-  hash.put("tipstaff-call-3");
-  if (files.count() != 0) {
-    const Digest digest = files.digest();
-    hash.put({reinterpret_cast<const char*>(digest.bytes), sizeof digest.bytes});
-  }
+  hash.put("tipstaff-call-4");
   hash.put(event.tool);
   hash.put(cwd);
   const bool shell = gate::tools::classify(event.tool) == gate::ToolClass::shell;
@@ -153,6 +151,13 @@ inline Subject subject_of(const Json& json, const HookEvent& event, std::string_
     if (event.host == Host::cursor)  // whose parameters may be beside the rest
       for (std::string_view key : {"command", "url", "file_path"}) hash.put(json.text(0, key));
   }
+  return hash;
+}
+
+// The call with the files that it reads.
+inline Subject subject_of(subjects::Hashing hash, const ReadFiles& files) noexcept {
+  const Digest digest = files.digest();
+  hash.put({reinterpret_cast<const char*>(digest.bytes), sizeof digest.bytes});
   Subject subject;
   subject.digest = hash.finish();
   write_hex(subject.digest, subject.hex);
@@ -164,6 +169,35 @@ inline Subject subject_of(const Json& json, const HookEvent& event, std::string_
   }
   return subject;
 }
+
+// The bytes of an event as they were before anything was masked in them.
+class Original {
+ public:
+  static constexpr std::size_t kLongest = 1 << 20;  // of a call that a person may be asked to read
+
+  void keep(char* text, std::size_t bytes) noexcept {
+    if (bytes > kLongest || text == nullptr) return;
+    void* memory = ::mmap(nullptr, bytes + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return;
+    kept_ = static_cast<char*>(memory);
+    text_ = text;
+    bytes_ = bytes;
+    std::memcpy(kept_, text_, bytes_);
+  }
+  // Exchanges the two; false where nothing was kept.
+  bool exchange() const noexcept {
+    for (std::size_t i = 0; i < bytes_; ++i) {
+      const char one = text_[i];
+      text_[i] = kept_[i];
+      kept_[i] = one;
+    }
+    return text_ != nullptr;
+  }
+
+ private:
+  char *text_ = nullptr, *kept_ = nullptr;
+  std::size_t bytes_ = 0;
+};
 
 namespace approvals {
 
@@ -177,6 +211,26 @@ inline std::string_view next_word(std::string_view* text) noexcept {
 enum class Answer : std::uint8_t { none, allowed, refused };
 
 constexpr std::uint64_t kSameCallS = 10;
+
+// Whether a record is signed: by the person's own key where they have one, by the key of the state else.
+inline bool is_signed(const Path& state, std::string_view record, std::string_view signature) noexcept {
+  constexpr std::string_view kSigner = "tipstaff-signer-1 ";
+  char text[4096], expected[64];
+  Path path = state;
+  if (::access(path.add("/signer").c_str(), F_OK) == 0) {
+    const long bytes = read_private(path, text, sizeof text);
+    const std::string_view line(text, bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
+    unsigned char key[32], signed_by[64];
+    return line.substr(0, kSigner.size()) == kSigner && read_bytes(line.substr(kSigner.size(), 64), key, sizeof key) &&
+           read_bytes(signature, signed_by, sizeof signed_by) &&
+           verify_ed25519({reinterpret_cast<const char*>(key), sizeof key}, record, {reinterpret_cast<const char*>(signed_by), sizeof signed_by});
+  }
+  path = state;
+  const long bytes = read_private(path.add("/key"), text, 64);
+  if (bytes < 32) return false;
+  write_hex(hmac_sha256({text, static_cast<std::size_t>(bytes)}, record), expected);
+  return equal_secretly({expected, sizeof expected}, signature);
+}
 
 // `SECONDS HEX HEX` of a mark in used/: when, who asked, and the host's name of the call.
 struct Mark {
@@ -223,12 +277,7 @@ inline Answer take(const Path& state, const Subject& subject, const HookEvent& e
     if (digit < '0' || digit > '9') return Answer::none;
     until = until * 10 + static_cast<unsigned>(digit - '0');
   }
-  char key[64], expected[64];
-  Path key_path = state;
-  const long key_bytes = read_private(key_path.add("/key"), key, sizeof key);
-  if (key_bytes < 32) return Answer::none;
-  write_hex(hmac_sha256({key, static_cast<std::size_t>(key_bytes)}, record), expected);
-  if (!equal_secretly({expected, sizeof expected}, signature)) return Answer::none;
+  if (!is_signed(state, record, signature)) return Answer::none;
   if (now_s > until) {
     ::unlink(path.c_str());
     return Answer::none;
@@ -259,6 +308,8 @@ inline Answer take(const Path& state, const Subject& subject, const HookEvent& e
   return kept ? Answer::allowed : Answer::none;
 }
 
+constexpr std::uint32_t kMostPending = 200;
+
 // Leaves a call for a person to look at, and returns whether that can be kept. `shown` is a JSON object that tells them
 // what it is.
 inline bool leave(const Path& state, const Subject& subject, std::string_view shown) noexcept {
@@ -269,7 +320,10 @@ inline bool leave(const Path& state, const Subject& subject, std::string_view sh
   if (file < 0) return false;
   const bool whole = write_whole(file, shown);
   ::close(file);
-  if (whole && path.ok() && ::rename(scratch.c_str(), path.c_str()) == 0) return true;
+  if (whole && path.ok() && ::rename(scratch.c_str(), path.c_str()) == 0) {
+    pruning::keep_newest(state, "pending", kMostPending);
+    return true;
+  }
   ::unlink(scratch.c_str());
   return false;
 }

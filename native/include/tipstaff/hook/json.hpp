@@ -262,6 +262,14 @@ class Writer {
     return *this;
   }
 
+  // Takes further bytes, to be written by whoever asks for them.
+  bool grow(std::size_t bytes) noexcept {
+    if (full_ || bytes > capacity_ - size_) full_ = true;
+    else size_ += bytes;
+    return !full_;
+  }
+  char* data() noexcept { return out_; }
+
   Writer& number(std::uint64_t value) noexcept {
     char digits[20];
     std::size_t at = sizeof digits;

@@ -30,6 +30,7 @@ struct Situation {
   std::string_view repository;  // around cwd
   std::string_view program;     // this one's own path; empty where it is not known
   std::uint64_t now_s = 0;
+  char* input = nullptr;        // what the event was read into
   std::size_t input_bytes = 0;
   const void* stack_end = nullptr;  // null where it is not known
 };
@@ -43,6 +44,7 @@ struct Judgement {
   gate::Evidence* evidence = nullptr;  // null where words judge alone
   Subject subject{};
   ReadFiles files;
+  Original original;
   Redaction redaction;
   Redaction::Location secret;         // the first one that was found in the call
   std::uint32_t secrets = 0;       // how many

@@ -31,13 +31,15 @@ struct Entry {
 };
 constexpr std::size_t kNameAt = 19;
 
-inline void prune_folder(const Path& state, std::string_view name, std::uint64_t now_s) noexcept {
+// Calls `visit(path, seconds)` for the files of a folder of the state, and returns how many there are.
+template <class Visit>
+std::uint32_t each_file(const Path& state, std::string_view name, Visit visit) noexcept {
   Path folder = state;
-  if (!folder.add("/").add(name).ok()) return;
+  if (!folder.add("/").add(name).ok()) return 0;
   const int file = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  if (file < 0) return;
+  if (file < 0) return 0;
   alignas(8) char memory[32768];
-  std::uint32_t seen = 0;
+  std::uint32_t seen = 0, files = 0;
   for (long got; seen < kMost && (got = tipstaff_read_folder(file, memory, sizeof memory)) > 0;) {
     for (long at = 0; at + static_cast<long>(kNameAt) < got;) {
       Entry entry;
@@ -47,13 +49,33 @@ inline void prune_folder(const Path& state, std::string_view name, std::uint64_t
       path.add("/").add(memory + at + kNameAt);
       struct stat about;
       ++seen;
-      if (path.ok() && ::stat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode) &&
-          static_cast<std::uint64_t>(about.st_mtime) + kKeptS < now_s)
-        ::unlink(path.c_str());
+      if (path.ok() && ::stat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode)) {
+        ++files;
+        visit(path, static_cast<std::uint64_t>(about.st_mtime));
+      }
       at += entry.bytes;
     }
   }
   ::close(file);
+  return files;
+}
+
+inline void prune_folder(const Path& state, std::string_view name, std::uint64_t now_s) noexcept {
+  each_file(state, name, [now_s](const Path& path, std::uint64_t written_s) noexcept {
+    if (written_s + kKeptS < now_s) ::unlink(path.c_str());
+  });
+}
+
+// Takes the oldest file away where there are more than `most`: whoever adds one at a time keeps no more.
+inline void keep_newest(const Path& state, std::string_view name, std::uint32_t most) noexcept {
+  Path oldest;
+  std::uint64_t since = ~std::uint64_t{0};
+  const std::uint32_t files = each_file(state, name, [&](const Path& path, std::uint64_t written_s) noexcept {
+    if (written_s >= since) return;
+    since = written_s;
+    oldest = path;
+  });
+  if (files > most && oldest.ok()) ::unlink(oldest.c_str());
 }
 
 inline void prune(const Path& state, std::uint64_t now_s) noexcept {

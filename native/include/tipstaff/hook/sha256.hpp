@@ -1,4 +1,5 @@
-// SHA-256 (FIPS 180-4) and HMAC (RFC 2104) over it: what approvals are bound and signed with.
+// What approvals are bound and signed with: SHA-256 (FIPS 180-4), HMAC (RFC 2104) over it, and the verification of Ed25519
+// (RFC 8032), which needs no secret.
 #pragma once
 
 #include <cstddef>
@@ -136,11 +137,26 @@ inline bool equal_secretly(std::string_view left, std::string_view right) noexce
   return differ == 0;
 }
 
+// Whether a message is what the holder of a key signed. `key` has 32 bytes, `signature` 64: of any other size, of an
+// encoding that is not the one of its value, and of a key of small order none is valid. Its time depends on what is public.
+bool verify_ed25519(std::string_view key, std::string_view message, std::string_view signature) noexcept;
+
 inline void write_hex(const Digest& digest, char* out) noexcept {
   for (int i = 0; i < 32; ++i) {
     out[2 * i] = "0123456789abcdef"[digest.bytes[i] >> 4];
     out[2 * i + 1] = "0123456789abcdef"[digest.bytes[i] & 15];
   }
+}
+
+// Reads bytes from as many pairs of hexadecimal digits; false where they are anything else.
+inline bool read_bytes(std::string_view text, unsigned char* out, std::size_t bytes) noexcept {
+  if (text.size() != 2 * bytes) return false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'))) return false;
+    out[i / 2] = static_cast<unsigned char>(out[i / 2] << 4 | (c <= '9' ? c - '0' : c - 'a' + 10));
+  }
+  return true;
 }
 
 }  // namespace tipstaff::hook

@@ -12,8 +12,8 @@ import click
 
 from tipstaff.cli import exits
 from tipstaff.cli.options import is_below, repository_if_named
-from tipstaff.cli.output import Painter, counted, plain, write
-from tipstaff.cli.person import check_person
+from tipstaff.cli.output import Painter, counted, plain, write, write_pages
+from tipstaff.cli.person import check_person, confirmed
 from tipstaff.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -48,10 +48,9 @@ def command(code: str | None, repository: Path | None, time_text: str, deny: boo
     check_person()
     seconds = _seconds(time_text)
     call = pending_call(code.upper(), state)
-    write(*_lines(call, paint))
-    what = "refuse" if deny else "allow"
-    word = click.prompt(f"To {what} exactly this, type its code's last four letters", default="", show_default=False)
-    if word.strip().upper() != call.code[-4:]:
+    write_pages(_lines(call, paint))
+    what = f"To {'refuse' if deny else 'allow'} exactly this"
+    if not confirmed(what, call.code[-4:], "its code's last four letters", state):
         write("nothing was done")
         return exits.FINDINGS
     answer(call, state, seconds=seconds, refused=deny)
@@ -78,7 +77,7 @@ def _lines(call: PendingCall, paint: Painter) -> list[str]:
             f"  {'because' if number == 0 else '':<8} {plain(found.get('reason', ''))} [{plain(found.get('rule', ''))}]"
         )
     if not call.findings:
-        lines.append(f"  because  {plain(_masked(_OFFER.sub('', call.reason)))}")
+        lines.append(f"  because  {plain(_OFFER.sub('', call.reason))}")
     for name, value in call.fields.items():
         rows = _rows(value)
         lines += [f"  {plain(name):<8} {plain(rows[0])}", *(f"           {plain(row)}" for row in rows[1:])]
@@ -87,18 +86,10 @@ def _lines(call: PendingCall, paint: Painter) -> list[str]:
         lines.append(
             f"  runs     {plain(str(script.get('path', '')))} ({about}): as it is now, asked again if it changes"
         )
-    if call.more_scripts:
-        lines.append(f"           and {counted(call.more_scripts, 'more file')}, as they are now")
     return lines
 
 
 def _rows(value: Any) -> list[str]:
-    """Return a parameter of any type, in full."""
+    """Return a parameter of any type, in full and as it is: what may run is not masked."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
-    return _masked(text).splitlines() or [""]
-
-
-def _masked(text: str) -> str:
-    from tipstaff.gates.secrets.scanner import redact
-
-    return redact(text, wary=True)
+    return text.splitlines() or [""]

@@ -17,6 +17,7 @@ from tipstaff.cli import exits
 from tipstaff.cli.options import color_option, repository_option
 from tipstaff.cli.output import Painter, check_outputs, counted, json_bytes, plain, write, write_json
 from tipstaff.errors import ConfigError
+from tipstaff.store.untrusted import read_untrusted
 
 if TYPE_CHECKING:
     from tipstaff.cli.review_log import ReviewLog
@@ -167,7 +168,7 @@ def _say_what_runs(repository: Path, checks: tuple[Check, ...]) -> None:
     known = state_folder() / "checks" / hashlib.sha256(place.encode("utf-8", "surrogateescape")).hexdigest()[:24]
     digest = hashlib.sha256(commands.encode("utf-8", "surrogateescape")).hexdigest().encode()
     with contextlib.suppress(OSError):
-        if known.read_bytes() == digest:
+        if read_untrusted(known) == digest:
             return
     click.echo(
         f"tipstaff: these commands of {plain(place)} are run here for the first time:\n{plain(commands)}", err=True

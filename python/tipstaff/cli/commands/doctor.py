@@ -25,6 +25,7 @@ class Examination(NamedTuple):
     findings: list[PolicyFinding]
     reports: list[HostReport]
     guard: str
+    answers: str
 
     @property
     def well(self) -> bool:
@@ -51,6 +52,7 @@ def command(host: str | None, repository: Path, as_json: bool) -> int:
                 "well": found.well,
                 "state": str(found.state),
                 "guard": found.guard,
+                "answers": found.answers,
                 "policy": None if found.policy is None else policy_document(found.policy),
                 "findings": [one.to_dict() for one in found.findings],
                 "hosts": [report.to_dict() for report in found.reports],
@@ -89,7 +91,16 @@ def examination(root: Path, host: str) -> Examination:
         except ConfigError as error:
             findings.append(PolicyFinding(str(own), str(error), "a person must correct the file"))
     reports = [examine(one, root, Path.home(), state) for one in hosts_named(host)]
-    return Examination(state, policy, findings, reports, mechanism(state))
+    return Examination(state, policy, findings, reports, mechanism(state), _answers(state))
+
+
+def _answers(state: Path) -> str:
+    """Return by what a person's answers are known."""
+    from tipstaff.store.signing import has_signer
+
+    if has_signer(state):
+        return "signed by a key of yours, which your passphrase unlocks"
+    return "whoever can type in a terminal of yours can give them; `tipstaff init` sets a passphrase"
 
 
 def problem_lines(found: Examination, paint: Painter) -> list[str]:
@@ -106,7 +117,7 @@ def problem_lines(found: Examination, paint: Painter) -> list[str]:
 
 
 def _lines(found: Examination, paint: Painter) -> list[str]:
-    lines = [f"state: {plain(str(found.state))}", f"guard: {found.guard}"]
+    lines = [f"state: {plain(str(found.state))}", f"guard: {found.guard}", f"answers: {found.answers}"]
     for report in found.reports:
         if not report.registrations:
             continue

@@ -10,6 +10,7 @@ from tipstaff.cli import exits
 from tipstaff.cli.options import json_option, ledger_options, opened
 from tipstaff.cli.output import Painter, check_outputs, plain, write, write_json
 from tipstaff.errors import ConfigError, SourceNotFoundError
+from tipstaff.store.untrusted import read_untrusted_text
 
 
 @click.command("headless")
@@ -86,6 +87,6 @@ def command(
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return read_untrusted_text(path)
     except OSError as error:
         raise SourceNotFoundError(f"{path}: it cannot be read: {error.strerror}") from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -56,6 +55,8 @@ def command(repository: Path, host: str | None, scope: Scope | None, yes: bool, 
         return exits.FINDINGS
     compile_all(repository, bundle, state, ask=not yes and not as_json)
     register(steps, repository, state)
+    if not yes and not as_json:
+        _offer_passphrase(state)
     examined = examination(repository, "all")
     task, rules = _example(repository, bundle)
     stopped, reason = _stopped(repository, state)
@@ -81,6 +82,19 @@ def command(repository: Path, host: str | None, scope: Scope | None, yes: bool, 
         )
         write(f"  {plain(reason)}", "", guard, "Undo all of it: tipstaff uninstall", painter=paint)
     return exits.OK if examined.well else exits.FINDINGS
+
+
+def _offer_passphrase(state: Path) -> None:
+    """Let a person choose what an agent that types in their terminal does not have."""
+    from tipstaff.cli.person import why_no_person
+    from tipstaff.store.signing import has_signer, set_up_signer
+
+    if has_signer(state) or why_no_person():
+        return
+    text = "A passphrase for your approvals, which an agent that types in your terminal does not have (empty: none)"
+    passphrase: str = click.prompt(text, default="", show_default=False, hide_input=True, confirmation_prompt=False)
+    if passphrase:
+        set_up_signer(state, passphrase)
 
 
 def _agreed() -> bool:
@@ -140,16 +154,10 @@ def _example_lines(task: str, rules: RetrievalResult | None, paint: Painter) -> 
 
 def _commits(repository: Path) -> list[str]:
     """Return the subjects of the latest commits."""
-    from tipstaff.store.git import git_command, git_environment
+    from tipstaff.store.git import run_git
 
-    try:
-        done = subprocess.run(  # noqa: S603 - git with arguments of our own
-            git_command(repository, "log", "--no-merges", f"--max-count={_COMMITS}", "--format=%s"),
-            env=git_environment(), stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=5,
-        )  # fmt: skip
-    except (OSError, subprocess.TimeoutExpired):
-        return []
-    return [line for line in done.stdout.decode("utf-8", "replace").splitlines() if len(line.split()) > 2]
+    log = run_git(repository, "log", "--no-merges", f"--max-count={_COMMITS}", "--format=%s") or b""
+    return [line for line in log.decode("utf-8", "replace").splitlines() if len(line.split()) > 2]
 
 
 def _stopped(repository: Path, state: Path) -> tuple[str, str]:

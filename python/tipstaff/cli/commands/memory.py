@@ -10,7 +10,8 @@ import click
 from tipstaff.cli import exits
 from tipstaff.cli.options import json_option, repository_option
 from tipstaff.cli.output import Painter, plain, write, write_json
-from tipstaff.cli.person import check_person
+from tipstaff.cli.person import check_person, confirmed
+from tipstaff.store.untrusted import read_untrusted_text
 
 
 @click.group("memory")
@@ -45,16 +46,16 @@ def accept(repository: Path) -> int:
     Only a person may do this, in a terminal of their own: it refuses when an agent or a script runs it.
     """
     from tipstaff.store.shipped import take_over
+    from tipstaff.store.state import state_folder
 
     check_person()
     waiting = [path for path, _, state in _files(repository) if state == "waiting"]
     if not waiting:
         write("no memory file that came with this repository waits for a person")
     for path in waiting:
-        text = path.read_text("utf-8", "replace")
+        text = read_untrusted_text(path, "utf-8", "replace")
         write("", f"{plain(str(path))}:", *(f"  {plain(line)}" for line in text.splitlines()))
-        answer = click.prompt("To let the agent remember this, type remember", default="", show_default=False)
-        if str(answer).strip() == "remember":
+        if confirmed("To let the agent remember this", "remember", "remember", state_folder()):
             take_over(repository, path)
     return exits.OK
 

@@ -14,6 +14,7 @@ from tipstaff.cli.options import color_option, json_option, repository_option
 from tipstaff.cli.output import Painter, check_outputs, counted, diagnostic_lines, plain, write, write_json
 from tipstaff.errors import ConfigError, SourceError, SourceNotFoundError
 from tipstaff.model import Severity
+from tipstaff.store.untrusted import read_untrusted_text
 
 if TYPE_CHECKING:
     from tipstaff.review.assembly.reviewer import ReviewContext
@@ -134,7 +135,7 @@ def verify(
     from tipstaff.review.verdicts.verify import verify_answer
 
     try:
-        text = sys.stdin.read() if str(answer) == "-" else answer.read_text(encoding="utf-8")
+        text = sys.stdin.read() if str(answer) == "-" else read_untrusted_text(answer)
     except (OSError, UnicodeDecodeError) as error:
         msg = f"{answer}: cannot be read: {getattr(error, 'strerror', None) or error}"
         raise SourceError(msg) from None
@@ -236,7 +237,7 @@ def size(
 def _document(path: Path, what: str) -> dict[str, Any]:
     """Return the mapping in a file."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_untrusted_text(path)
     except (OSError, UnicodeDecodeError) as error:
         msg = f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}"
         raise SourceError(msg) from None

@@ -11,6 +11,7 @@ from tipstaff.cli import exits
 from tipstaff.cli.options import json_option, key_of, ledger_options
 from tipstaff.cli.output import Painter, plain, write, write_json
 from tipstaff.errors import SourceError
+from tipstaff.store.untrusted import read_untrusted_text
 
 if TYPE_CHECKING:
     from tipstaff.plane import GuidanceControlPlane
@@ -109,7 +110,7 @@ def _reported(path: Path) -> TestResults:
     from tipstaff.runs.evaluators.evaluating import results_of
 
     try:
-        found = results_of(path.read_text(encoding="utf-8", errors="replace"))
+        found = results_of(read_untrusted_text(path, errors="replace"))
     except OSError as error:
         raise SourceError(f"{path}: cannot be read: {error.strerror}") from error
     if found is None:

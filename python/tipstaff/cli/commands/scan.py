@@ -17,6 +17,7 @@ import click
 from tipstaff.cli.options import cluster_option, color_option, repository_if_named, repository_root
 from tipstaff.cli.output import Painter, counted, plain, write, write_json
 from tipstaff.errors import ConfigError, SourceError, SourceNotFoundError
+from tipstaff.store.untrusted import open_untrusted, read_untrusted, read_untrusted_text
 
 if TYPE_CHECKING:
     from tipstaff.gates.secrets.scanner import Scanner
@@ -237,7 +238,7 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
             msg = f"{path}: no such file or folder"
             raise SourceNotFoundError(msg)
         if not path.is_dir():
-            path.open("rb").close()  # what is named is read, or the command fails
+            open_untrusted(path, most=1 << 62).close()  # what is named is read, or the command fails
             yield path
             continue
         files = list(_within(path))
@@ -272,7 +273,7 @@ class Scan(NamedTuple):
             try:
                 if file.is_symlink() or not file.is_file() or file.stat().st_size > MOST_BYTES:
                     continue
-                text = _decoded(file.read_bytes())
+                text = _decoded(read_untrusted(file))
             except OSError as error:
                 warnings.append(f"{file}: {error.strerror}")
                 continue
@@ -341,7 +342,7 @@ def _write_baseline(file: Path, found: list[Found]) -> None:
 
 def _unknown(found: list[Found], file: Path) -> list[Found]:
     try:
-        data = json.loads(file.read_text(encoding="utf-8"))
+        data = json.loads(read_untrusted_text(file))
         known = {entry["fingerprint"] for entry in data["findings"]}
     except FileNotFoundError:
         msg = f"{file}: no such file; create it with --write-baseline"

@@ -53,6 +53,7 @@ from tipstaff.store.database import Database, Schema, migrate, version_of
 from tipstaff.store.inside import refuse_links_out
 from tipstaff.store.keys import private_key
 from tipstaff.store.state import state_folder
+from tipstaff.store.untrusted import read_untrusted
 
 
 class Rows:
@@ -447,7 +448,7 @@ class CandidateStore:
         refuse_links_out(file)
         for former in {file.parent / FORMER_NAME, path}:
             with contextlib.suppress(OSError):
-                if former.is_file() and former.read_bytes()[:8] == b'{"mac":"':
+                if former.is_file() and read_untrusted(former)[:8] == b'{"mac":"':
                     kept = former.with_name(former.name + ".former")
                     former.replace(kept)
                     detail = f"{former}: candidates of an earlier version, set aside in {kept.name} and not used"

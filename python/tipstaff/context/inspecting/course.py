@@ -18,6 +18,7 @@ from tipstaff.context.inspecting.snapshot import SnapshotFolder
 from tipstaff.errors import SourceError, SourceNotFoundError
 from tipstaff.model import Record
 from tipstaff.store.replacing import write_error
+from tipstaff.store.untrusted import read_untrusted
 
 _READ_PRICE: Final = 0.1
 _WRITE_PRICE: Final = {"anthropic": 1.25, "openai-chat": 1.0, "openai-responses": 1.0}
@@ -175,7 +176,7 @@ def read(folder: SnapshotFolder, session_id: str | None = None) -> RecordedCours
         raise SourceNotFoundError(2, f"the course of session {session_id!r} has not been recorded", str(folder.path))
     path = runs[-1]
     try:
-        data = path.read_bytes()
+        data = read_untrusted(path)
     except OSError as error:
         msg = f"{path}: cannot be read: {error.strerror}"
         raise SourceError(msg) from error

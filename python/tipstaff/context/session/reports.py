@@ -17,6 +17,7 @@ from tipstaff.context.session.view import View
 from tipstaff.errors import SourceNotFoundError, StoreDamagedError, StoreWriteError
 from tipstaff.gates.secrets.scanner import redact
 from tipstaff.store.replacing import replaced_file
+from tipstaff.store.untrusted import read_untrusted_text
 
 if TYPE_CHECKING:
     from tipstaff.context.candidates.store import CandidateStore
@@ -221,7 +222,7 @@ class RecallStore:
         path = self._path() / f"{found.group()}.txt" if found is not None else None
         if path is None or not path.is_file():
             raise SourceNotFoundError(2, f"nothing is kept under {recall_id!r}; it may have been too long ago")
-        return path.read_text("utf-8")
+        return read_untrusted_text(path)
 
     def _path(self) -> Path:
         return self._folder.folder_of(self._session) / "recall"

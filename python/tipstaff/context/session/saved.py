@@ -14,6 +14,7 @@ from tipstaff.context.sources.project_rules import GivenRule
 from tipstaff.errors import SourceError, SourceNotFoundError
 from tipstaff.model import Record
 from tipstaff.store.replacing import replaced_file
+from tipstaff.store.untrusted import read_untrusted
 
 if TYPE_CHECKING:
     from tipstaff.context.session.fitting import Meter
@@ -65,7 +66,7 @@ def read_session(path: Path) -> SavedSession:
     reads.
     """
     try:
-        saved = msgspec.json.decode(path.read_bytes(), type=SavedSession)
+        saved = msgspec.json.decode(read_untrusted(path), type=SavedSession)
     except FileNotFoundError:
         raise SourceNotFoundError(2, "no session was saved here", str(path)) from None
     except (msgspec.DecodeError, UnicodeDecodeError, OSError) as error:

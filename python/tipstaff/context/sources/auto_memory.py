@@ -23,6 +23,7 @@ from tipstaff.errors import ConfigError, StoreDamagedError, StoreWriteError
 from tipstaff.gates.secrets.scanner import redact
 from tipstaff.store.inside import refuse_links_out
 from tipstaff.store.replacing import replaced_file, write_error
+from tipstaff.store.untrusted import read_untrusted
 
 if TYPE_CHECKING:
     from tipstaff.context.candidates.store import CandidateStore
@@ -181,7 +182,7 @@ class AutoMemory:
         found: dict[str, list[str]] = {kind: [] for kind in _HEADINGS}
         kinds = {f"## {heading}": kind for kind, heading in _HEADINGS.items()}
         try:
-            data = self.path.read_bytes()
+            data = read_untrusted(self.path)
         except FileNotFoundError:
             return "", found
         except OSError as error:

@@ -15,6 +15,7 @@ from tipstaff.errors import ConfigError
 from tipstaff.model import Record
 from tipstaff.store.inside import leads_out
 from tipstaff.store.shipped import is_shipped, is_taken_over
+from tipstaff.store.untrusted import read_untrusted
 
 Value = TypeVar("Value")
 
@@ -61,7 +62,7 @@ class WatchedFiles(Generic[Value]):
         if status.st_size > self._max_bytes:
             return Watched(None, f"It has {status.st_size:,} bytes, more than the {self._max_bytes:,} allowed.", stamp)
         try:
-            text = path.read_bytes()[: self._max_bytes + 1].decode("utf-8-sig")
+            text = read_untrusted(path)[: self._max_bytes + 1].decode("utf-8-sig")
         except UnicodeDecodeError as error:
             found = Watched[Value](None, f"It is not UTF-8 at byte {error.start}; save it as UTF-8.", stamp)
         except OSError as error:

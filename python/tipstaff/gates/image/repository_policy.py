@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import hmac
 import json
 import os
 import tomllib
@@ -26,9 +25,10 @@ from tipstaff.gates.packs.weakenings import Weakening, WeakeningReview
 from tipstaff.gates.results import DECISIONS
 from tipstaff.model import Record
 from tipstaff.store.inside import leads_out
-from tipstaff.store.keys import private_key
 from tipstaff.store.replacing import replaced_file
+from tipstaff.store.signing import is_signed, sign
 from tipstaff.store.state import make_private
+from tipstaff.store.untrusted import read_untrusted, read_untrusted_text
 from tipstaff.undo.config import UndoConfig, is_weaker
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def policy_of(repository: Path | None, *, state: Path | None = None, accepted: I
         image = make()
     else:
         # The packs are known by their bytes, everything else by what it is, the version of this package included.
-        texts = [(str(path), path.read_bytes()) for path in packs]
+        texts = [(str(path), read_untrusted(path)) for path in packs]
         made_of = (built_in_edition(), texts, config, only_wiring, secrets, sorted(review.accepted), review.found)
         image = _remembered(policy_path(repository, state).with_suffix(".compiled"), made_of, review, make)
     sources = [*([settings] if settings.is_file() else []), *packs, *rules]
@@ -165,7 +165,7 @@ def _remembered(path: Path, made_of: object, review: WeakeningReview, make: Call
     with contextlib.suppress(OSError, msgspec.MsgspecError):
         about = path.stat()
         if about.st_uid == os.geteuid() and not about.st_mode & 0o022:
-            known = msgspec.msgpack.decode(path.read_bytes(), type=_Compiled)
+            known = msgspec.msgpack.decode(read_untrusted(path), type=_Compiled)
             if known.key == key:
                 review.found.extend(known.weakenings)
                 return known.image
@@ -274,7 +274,7 @@ def _read_toml(path: Path) -> dict[str, Any]:
     try:
         if path.stat().st_size > _MAX_BYTES:
             raise ConfigError(f"{path}: larger than {_MAX_BYTES} bytes")
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(read_untrusted_text(path))
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: {error}") from None
 
@@ -293,10 +293,10 @@ def accepted_weakenings(repository: Path, state: Path) -> frozenset[str]:
     """Return the digests of the weakenings that a person has allowed for a repository."""
     path = _answers_path(repository, state)
     try:
-        head, _, body = path.read_text(encoding="ascii").partition("\n")
+        head, _, body = read_untrusted_text(path, encoding="ascii").partition("\n")
     except (OSError, UnicodeDecodeError):
         return frozenset()
-    if not (state / "key").is_file() or not hmac.compare_digest(_signature(repository, body, state), head):
+    if not is_signed(state, _signed_text(repository, body), head):
         return frozenset()
     return frozenset(body.split())
 
@@ -311,15 +311,15 @@ def accept_weakenings(repository: Path, state: Path, digests: Iterable[str]) -> 
     """
     path = _answers_path(repository, state)
     body = "".join(f"{one}\n" for one in sorted(set(digests)))
+    signature = sign(state, _signed_text(repository, body))
     make_private(path.parent)
     with replaced_file(path) as file:
-        file.write(f"{_signature(repository, body, state)}\n{body}".encode())
+        file.write(f"{signature}\n{body}".encode())
 
 
 def _answers_path(repository: Path, state: Path) -> Path:
     return policy_path(repository, state).with_suffix(".accepted")
 
 
-def _signature(repository: Path, body: str, state: Path) -> str:
-    text = json.dumps(["tipstaff-weakenings-1", os.fspath(repository), body])
-    return hmac.new(private_key(state), text.encode(), "sha256").hexdigest()
+def _signed_text(repository: Path, body: str) -> str:
+    return json.dumps(["tipstaff-weakenings-1", os.fspath(repository), body])

@@ -24,6 +24,7 @@ from tipstaff.gates.packs.model import (
     Subcommand,
 )
 from tipstaff.gates.packs.weakenings import WeakeningReview
+from tipstaff.store.untrusted import read_untrusted_text
 
 PACKS_DIRECTORY: Final = Path(__file__).parent
 SAMPLE_CWD: Final = "/home/dev/proj"
@@ -95,7 +96,7 @@ def _parse(path: Path) -> dict[str, Any]:
     try:
         if path.stat().st_size > MAX_PACK_BYTES:
             raise PackError(f"{path}: larger than {MAX_PACK_BYTES} bytes; split it")
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(read_untrusted_text(path))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise PackError(f"{path}: cannot be read as TOML: {error}") from error
 

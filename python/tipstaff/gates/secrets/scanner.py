@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 from tipstaff.kernels import SecretTable
 from tipstaff.model import Record
+from tipstaff.store.untrusted import read_untrusted_text
 
 if TYPE_CHECKING:
     from tipstaff.gates.secrets.packs import SecretRule
@@ -172,7 +173,7 @@ def compiled_rules(packs: Iterable[Path], *, may_replace: Callable[[SecretRule, 
     known = {rule.id for rule in own}
     more: list[SecretRule] = []
     for path in packs:
-        for rule in secret_packs.parse_pack(path.read_text(encoding="utf-8"), str(path)):
+        for rule in secret_packs.parse_pack(read_untrusted_text(path), str(path)):
             secret_table.check_samples(rule, words)
             if rule.id not in known or may_replace is None or may_replace(rule, path):
                 more.append(rule)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-import subprocess
 from bisect import bisect_left
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -16,7 +15,7 @@ from tipstaff.budgets import MAX_DIRECTORIES, MAX_SOURCE_FILES
 from tipstaff.guidance.diagnostics import find
 from tipstaff.guidance.reading.rule_files import HOST_FOLDERS, RuleFile, classify, enters, is_inner
 from tipstaff.model import Diagnostic
-from tipstaff.store.git import git_command, git_environment
+from tipstaff.store.git import run_git
 from tipstaff.store.inside import leads_out
 from tipstaff.store.state import repository_of
 
@@ -223,22 +222,8 @@ def list_files(root: Path) -> FileList:
 
 
 def _from_git(root: Path) -> list[str]:
-    command = git_command(root, "ls-files", "--cached", "--others", "--exclude-standard", "-z")
-    try:
-        done = subprocess.run(  # noqa: S603 - a fixed command, no shell
-            command,
-            cwd=root,
-            env=git_environment(),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_GIT_SECONDS,
-            check=False,
-        )
-    except (OSError, subprocess.SubprocessError):
-        return []
-    if done.returncode != 0:
-        return []
-    paths = done.stdout.decode("utf-8", "surrogateescape").split("\0")
+    listed = run_git(root, "ls-files", "--cached", "--others", "--exclude-standard", "-z", timeout=_GIT_SECONDS)
+    paths = (listed or b"").decode("utf-8", "surrogateescape").split("\0")
     # A path appears once for each side of a conflict; one that was deleted but not staged is not there any more.
     return [path for path in dict.fromkeys(paths) if path and os.path.lexists(root / path)][:MAX_FILES]
 

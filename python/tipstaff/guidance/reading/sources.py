@@ -34,6 +34,7 @@ from tipstaff.guidance.reading.rule_files import (
     user_files,
 )
 from tipstaff.model import EVERYWHERE, Diagnostic, Severity
+from tipstaff.store.untrusted import read_untrusted
 
 IMPORTING: Final = frozenset({"claude", "gemini", "agents"})
 """Hosts in whose files ``@path`` imports a file; of `OPTIONAL` it is named where it is missing, and no error."""
@@ -140,7 +141,7 @@ class _Reader:
     def _says(self, one: RuleFile) -> bool:
         """Whether a file has words: an empty one replaces nothing."""
         try:
-            return bool((self.root / one.path).read_bytes().strip())
+            return bool(read_untrusted(self.root / one.path).strip())
         except OSError:
             return False
 

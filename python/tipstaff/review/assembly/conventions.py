@@ -13,6 +13,7 @@ from typing import Any, Final
 from tipstaff.errors import ConfigError
 from tipstaff.globs import any_matcher
 from tipstaff.review.sops.documents import parse_sop
+from tipstaff.store.untrusted import read_untrusted
 
 FILES: Final = (
     *("CONVENTIONS.md", "STYLE.md", "STYLEGUIDE.md", "CONTRIBUTING.md", ".github/CONTRIBUTING.md"),
@@ -39,7 +40,7 @@ def repository_conventions(
         if not path.is_file() or not path.resolve().is_relative_to(base):
             continue
         name = path.resolve().relative_to(base).as_posix()
-        text = path.read_bytes()[:MAX_BYTES].decode("utf-8", "replace")
+        text = read_untrusted(path)[:MAX_BYTES].decode("utf-8", "replace")
         try:
             document = parse_sop(text, name)
         except ConfigError:

@@ -15,6 +15,7 @@ from typing import Any, Final
 from tipstaff.errors import ConfigError
 from tipstaff.globs import any_matcher
 from tipstaff.review.sops.documents import parse_sop
+from tipstaff.store.untrusted import read_untrusted
 
 FOLDERS: Final = (
     *("docs/adr", "docs/adrs", "docs/decisions", "docs/architecture/decisions", "docs/architecture/adr"),
@@ -43,7 +44,7 @@ def prior_decisions(root: Path, files: Sequence[str], folders: Sequence[str] | N
             continue
         for file in sorted(path.rglob("*.md"))[:MAX_FILES]:
             try:
-                text = file.read_bytes()[:MAX_BYTES].decode("utf-8", "replace")
+                text = read_untrusted(file)[:MAX_BYTES].decode("utf-8", "replace")
             except OSError:
                 continue
             status = _STATUS.search(text)

@@ -8,6 +8,7 @@ from typing import Any
 
 from tipstaff.errors import MissingExtraError
 from tipstaff.review.assembly.signatures import MAX_SOURCE_BYTES, language_of, signatures
+from tipstaff.store.untrusted import open_untrusted
 
 
 def file_summaries(root: Path, files: Sequence[str]) -> tuple[list[dict[str, Any]], list[str]]:
@@ -22,7 +23,7 @@ def file_summaries(root: Path, files: Sequence[str]) -> tuple[list[dict[str, Any
         if not full.is_file() or not full.resolve().is_relative_to(root.resolve()):
             continue
         try:
-            with full.open("rb") as file:
+            with open_untrusted(full) as file:
                 rows = signatures(file.read(MAX_SOURCE_BYTES), language)
         except MissingExtraError as error:
             if str(error) not in notes:

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from tipstaff.globs import compile_scope
+from tipstaff.store.untrusted import open_untrusted
 
 PLAIN_WORDS: Final = {
     "python": "python",
@@ -112,7 +113,7 @@ class Facts:
     def text(self, name: str) -> str:
         """Return the text of a file in the folder, empty where it cannot be read."""
         try:
-            with (self.folder / name).open("rb") as file:
+            with open_untrusted(self.folder / name) as file:
                 return file.read(_MAX_BYTES).decode("utf-8", "replace")
         except OSError:
             return ""

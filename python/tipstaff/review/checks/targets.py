@@ -15,6 +15,7 @@ from typing import Final, cast
 
 from tipstaff.review.checks.facts import Facts
 from tipstaff.review.checks.model import Check
+from tipstaff.store.untrusted import read_untrusted_text
 
 TARGETS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "build": ("compile", ("build", "compile")),
@@ -174,7 +175,7 @@ def _ci_lines(folder: Path) -> Iterator[str]:
     files = sorted((folder / ".github" / "workflows").glob("*.y*ml"))[:_MAX_WORKFLOWS]
     for path in (*files, folder / ".gitlab-ci.yml"):
         try:
-            text = path.read_text(encoding="utf-8")[:1_000_000]
+            text = read_untrusted_text(path)[:1_000_000]
             data: object = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506
         except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError, ValueError):
             continue

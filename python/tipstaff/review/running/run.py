@@ -27,6 +27,7 @@ from tipstaff.review.running.coverage import coverage_percent
 from tipstaff.review.running.feedback import feedback_text
 from tipstaff.review.running.results import CheckReport, CheckResult, Outcome
 from tipstaff.review.running.schedule import Ended, Watcher, run_all
+from tipstaff.store.untrusted import read_untrusted
 
 NOT_FOUND: Final = 127
 NOT_EXECUTABLE: Final = 126
@@ -235,7 +236,7 @@ class _Run:
     def _result(self, check: Check, ended: Ended) -> CheckResult:
         folder = self.root / check.working_dir
         paths = self._reports(check, folder) if ended.exit_code is not None else []
-        reports = {path: path.read_bytes() for path in paths if path.stat().st_size <= MAX_REPORT_BYTES}
+        reports = {path: read_untrusted(path) for path in paths if path.stat().st_size <= MAX_REPORT_BYTES}
         metrics = [value for data in reports.values() if (value := coverage_percent(data)) is not None]
         metric = metrics[0] if metrics else None
         tests = sum(map(count_tests, reports.values()))

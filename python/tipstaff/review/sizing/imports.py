@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from tipstaff.store.untrusted import open_untrusted
+
 MAX_BYTES: Final = 400_000
 _PATTERNS: Final[dict[str, tuple[re.Pattern[str], ...]]] = {
     "py": (
@@ -78,7 +80,7 @@ def import_edges(root: Path, paths: Sequence[str]) -> dict[str, set[str]]:
         found: set[str] = set()
         if language:
             try:
-                with (root / path).open("rb") as file:
+                with open_untrusted(root / path) as file:
                     text = file.read(MAX_BYTES).decode("utf-8", "replace")
             except OSError:
                 text = ""

@@ -16,6 +16,7 @@ from tipstaff.review.sizing.generated import (
     is_generated_head,
     is_generated_name,
 )
+from tipstaff.store.untrusted import open_untrusted, read_untrusted_text
 
 _LINK: Final = -2
 _BINARY: Final = 1
@@ -86,7 +87,7 @@ def _plain(path: str, size: int, stated: bool | None) -> FileSize:
 
 def _head_says_generated(path: Path) -> bool:
     try:
-        with path.open("rb") as file:
+        with open_untrusted(path) as file:
             return is_generated_head(file.read(HEAD_BYTES))
     except OSError:
         return False
@@ -106,7 +107,7 @@ def _attributes(root: Path, paths: Sequence[str], given: Iterable[str] | None) -
     texts: list[tuple[str, str]] = []
     for name in sorted(given, key=lambda one: one.count("/"))[:MAX_ATTRIBUTE_FILES]:
         try:
-            texts.append((name.rpartition("/")[0], (root / name).read_text(encoding="utf-8", errors="replace")))
+            texts.append((name.rpartition("/")[0], read_untrusted_text(root / name, errors="replace")))
         except OSError:
             continue
     return texts

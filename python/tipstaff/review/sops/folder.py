@@ -11,6 +11,7 @@ from tipstaff.globs import any_matcher
 from tipstaff.model import Diagnostic, Record, Severity
 from tipstaff.review.sops.documents import MAX_SOP_BYTES, Sop, SopError, parse_sop, sop_mapping
 from tipstaff.review.sops.matching import match_sops
+from tipstaff.store.untrusted import read_untrusted
 
 FOLDERS: Final = (".tipstaff/sops", ".semspec/sources/docs/sops", ".semspec/sources/docs", "docs/sops")
 """Where SOPs are looked for; all of those that exist."""
@@ -99,7 +100,7 @@ def _read(
         problems.append(_problem("SOP109", name, "it is a link that leads out of the repository"))
         return None
     try:
-        data = file.read_bytes() if before is None else before
+        data = read_untrusted(file) if before is None else before
         if len(data) > MAX_SOP_BYTES:
             problems.append(_problem("SOP109", name, f"it is larger than {MAX_SOP_BYTES:,} bytes"))
             return None

@@ -11,6 +11,7 @@ from tipstaff.review.repository import list_files
 from tipstaff.review.sizing.budget import SOP_RESERVE_TOKENS, text_tokens
 from tipstaff.review.sops.documents import front_matter_findings
 from tipstaff.review.sops.folder import read_sops
+from tipstaff.store.untrusted import read_untrusted_text
 
 CODES = {
     "SOP101": "front matter that is not closed",
@@ -47,7 +48,7 @@ def lint_sops(
     files = list_files(root)
     costs = {sop.id: text_tokens(sop.rendered()) for sop in found.sops if sop.category == "sop"}
     for sop in found.sops:
-        text = (root / sop.path).read_text(encoding="utf-8")
+        text = read_untrusted_text(root / sop.path)
         result.extend(one for one in front_matter_findings(text, sop.path) if one.severity is not Severity.ERROR)
         if not sop.text.strip():
             result.append(_finding("SOP203", sop.path, "it has no body", "write what is required", Severity.WARNING))

@@ -23,6 +23,7 @@ from tipstaff.errors import ConfigError
 from tipstaff.review.repository import list_files
 from tipstaff.review.sizing.scope import repository_path
 from tipstaff.review.verdicts.answer import Evidence, SopReview
+from tipstaff.store.untrusted import open_untrusted
 
 MAX_FILE_BYTES: Final = 4_000_000
 MAX_QUOTES: Final = 100
@@ -140,7 +141,7 @@ class RepositoryTexts:
             plain = repository_path(path)
             full = self._root / plain
             if full.is_file() and full.resolve().is_relative_to(self._base):
-                with full.open("rb") as file:
+                with open_untrusted(full) as file:
                     return file.read(MAX_FILE_BYTES).decode("utf-8", "replace")
         except (OSError, ConfigError):
             return None

@@ -10,7 +10,6 @@ import ast
 import configparser
 import json
 import re
-import subprocess
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -19,7 +18,8 @@ from xml.etree import ElementTree as Xml
 
 import yaml
 
-from tipstaff.store.git import git_command, git_environment
+from tipstaff.store.git import run_git
+from tipstaff.store.untrusted import read_untrusted_text
 
 MAX_BYTES: Final = 64 << 20
 _REQUIREMENT: Final = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\])?\s*(?:[<>=!~;@#,]|$|\()")
@@ -429,21 +429,11 @@ def _text_of(path: Path) -> str:
     try:
         if path.stat().st_size > MAX_BYTES:
             raise UnreadManifestError(f"{path.name}: larger than {MAX_BYTES >> 20} MiB")
-        return path.read_text(encoding="utf-8-sig", errors="replace")
+        return read_untrusted_text(path, encoding="utf-8-sig", errors="replace")
     except OSError as error:
         raise UnreadManifestError(f"{path.name}: {error.strerror}") from error
 
 
 def _committed(root: Path, name: str, base: str) -> str:
     """Return a file's content in a commit, empty where it is not in it (or there is no git)."""
-    try:
-        shown = subprocess.run(  # noqa: S603 - a path is one argument, never a shell's
-            git_command(root, "show", f"{base}:./{name}"),
-            env=git_environment(),
-            capture_output=True,
-            check=False,
-            timeout=30,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return shown.stdout.decode("utf-8", "replace") if shown.returncode == 0 else ""
+    return (run_git(root, "show", f"{base}:./{name}", timeout=30) or b"").decode("utf-8", "replace")

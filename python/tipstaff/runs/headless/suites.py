@@ -36,6 +36,7 @@ from tipstaff.runs.evaluators.evaluating import forbidden_rules, results_of
 from tipstaff.runs.events import TestResults
 from tipstaff.runs.headless.executors import run_command
 from tipstaff.runs.headless.streams import Transcript
+from tipstaff.store.untrusted import read_untrusted_text
 
 ASSERTIONS: Final = {
     "output-contains": "text",
@@ -116,7 +117,7 @@ def read_suite(path: str | Path) -> Suite:
     """
     source = Path(path)
     try:
-        text = source.read_text(encoding="utf-8")
+        text = read_untrusted_text(source)
     except FileNotFoundError as error:
         raise SourceNotFoundError(f"{path}: there is no such file") from error
     try:

@@ -41,6 +41,7 @@ from tipstaff.runs.events import RunEvent, canonical_json
 from tipstaff.store.database import Database, Schema, fact
 from tipstaff.store.keys import private_key
 from tipstaff.store.state import state_folder
+from tipstaff.store.untrusted import read_untrusted
 
 METADATA: Final = MetaData()
 
@@ -238,7 +239,7 @@ def key_file(path: str | Path) -> bytes:
         It cannot be read.
     """
     try:
-        return Path(path).read_bytes()
+        return read_untrusted(Path(path))
     except FileNotFoundError as error:
         raise SourceNotFoundError(f"{path}: there is no such key file") from error
     except OSError as error:

@@ -31,6 +31,7 @@ from tipstaff.runs.events import canonical_json, without_controls
 from tipstaff.runs.ledger.chain import SET_ASIDE, SPOOL_FILES, Entry, Waiting, body_digest, known_entries
 from tipstaff.runs.ledger.ledger import Ledger
 from tipstaff.store.state import state_folder
+from tipstaff.store.untrusted import open_untrusted
 
 GRACE_S: Final = 30.0
 """How long after its renaming a file is kept: a hook that had it open before answers within 0.2 s."""
@@ -43,6 +44,7 @@ SPOOL_NAME: Final = "spool.jsonl"
 
 _LINES: Final = 5_000
 _LONGEST_LINE: Final = 1 << 20
+MOST_SPOOL_BYTES: Final = 4 << 30
 _START: Final = b'{"v":'
 
 
@@ -135,7 +137,7 @@ def check_spool(spool: Path) -> None:
         raise SourceNotFoundError(f"{spool}: there is no such spool; the hook's own is {state_folder() / SPOOL_NAME}")
     wrong = ""
     try:
-        with spool.open("rb") as file:
+        with open_untrusted(spool, most=MOST_SPOOL_BYTES) as file:
             first = file.readline(_LONGEST_LINE)
             if first and not any(_read(line)[0] for line in (first, *itertools.islice(file, _LINES))):
                 wrong = f"the hook wrote none of its lines; the first one: {_read(first)[1]}"
@@ -184,7 +186,7 @@ def _take(ledger: Ledger, path: Path, belongs: Callable[[str], bool]) -> IngestR
     """Take in one renamed file, in transactions of some thousand lines."""
     taken = repeated = torn = 0
     try:
-        with path.open("rb") as file:
+        with open_untrusted(path, most=MOST_SPOOL_BYTES) as file:
             age = time.time() - os.fstat(file.fileno()).st_ctime
             is_old = age > GRACE_S
             first = body_digest(file.readline(_LONGEST_LINE))

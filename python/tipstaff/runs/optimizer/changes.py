@@ -14,6 +14,7 @@ from tipstaff.errors import ConfigError
 from tipstaff.guidance.project import compile_repository
 from tipstaff.model import GuidanceRule, PolicyBundle, Record
 from tipstaff.store.replacing import replaced_file
+from tipstaff.store.untrusted import read_untrusted
 
 KINDS: Final = ("modify", "add", "promote", "demote", "remove")
 
@@ -235,7 +236,7 @@ def mark_rolled_back(folder: Path, change: Change, at_ms: int) -> Path | None:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_bytes().decode("utf-8")
+        return read_untrusted(path).decode("utf-8")
     except FileNotFoundError:
         raise ConfigError(f"{path}: the file of the rule is gone; compile again") from None
     except UnicodeDecodeError as error:
