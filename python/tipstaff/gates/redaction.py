@@ -1,19 +1,47 @@
-"""Masking the secrets in nested data, of whatever classes an SDK makes it."""
+"""Masking the secrets in nested data, of whatever classes an SDK makes it, and in what is written down."""
 
 from __future__ import annotations
 
 import copy
+import errno
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final, cast
 
 import msgspec
 
+from tipstaff.errors import StoreWriteError
 from tipstaff.gates.fields import MAX_DEPTH, as_text
 from tipstaff.gates.secrets.scanner import MASK, redact, scan_secrets
+from tipstaff.store.replacing import replaced_file
 
 _PAIR_CHARS: Final = 512
 """Longer values are not read with their name."""
+
+MOST_RECORD_BYTES: Final = 256 << 20
+
+
+def redact_bytes(data: bytes) -> bytes:
+    """Mask the secrets in the text of a file or of a program's output; bytes that are no UTF-8 stay."""
+    text = data.decode("utf-8", "surrogateescape")
+    masked = redact(text)
+    return data if masked == text else masked.encode("utf-8", "surrogateescape")
+
+
+def write_record(path: Path, text: str | bytes, *, durable: bool = True) -> None:
+    """Write what this package says or keeps of others' work, whole or not at all: masked, and for its owner alone.
+
+    Raises
+    ------
+    StoreWriteError
+        It cannot be written, or is longer than any record is.
+    """
+    data = redact_bytes(text.encode("utf-8", "replace") if isinstance(text, str) else text)
+    if len(data) > MOST_RECORD_BYTES:
+        raise StoreWriteError(errno.EFBIG, f"a record has no more than {MOST_RECORD_BYTES:,} bytes", str(path))
+    with replaced_file(path, durable=durable) as file:
+        file.write(data)
 
 
 def redact_data(value: Any) -> Any:

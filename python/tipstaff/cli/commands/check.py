@@ -243,10 +243,9 @@ def _show(report: CheckReport, form: str, paint: Painter) -> None:
 
 
 def _write_report(report: CheckReport, path: Path) -> None:
-    from tipstaff.store.replacing import replaced_file
+    from tipstaff.gates.redaction import write_record
 
-    with replaced_file(path) as file:
-        file.write(json_bytes(_document(report)))
+    write_record(path, json_bytes(_document(report)))
 
 
 def _document(report: CheckReport) -> dict[str, Any]:

@@ -37,11 +37,11 @@ def command(
 
     Exits with 1 if a case does not pass.
     """
+    from tipstaff.gates.redaction import redact_data, write_record
     from tipstaff.runs.headless import reports
     from tipstaff.runs.headless.executors import Executor
     from tipstaff.runs.headless.runner import CaseResult, run_suite
     from tipstaff.runs.headless.suites import read_suite
-    from tipstaff.store.replacing import replaced_file
 
     check_outputs(junit_path, markdown_path)
     suite = read_suite(suite_path).tagged(tags)
@@ -75,10 +75,9 @@ def command(
             ledger.append_many(one.event for one in result.results)
     for path, text in ((junit_path, reports.junit), (markdown_path, reports.markdown)):
         if path is not None:
-            with replaced_file(path) as file:
-                file.write(text(result).encode())
+            write_record(path, text(result))
     if as_json:
-        write_json({**result.to_dict(), "passed": result.passed})
+        write_json(redact_data({**result.to_dict(), "passed": result.passed}))
     else:
         passed = sum(one.passed for one in result.results)
         write(f"{passed} of {len(result.results)} cases passed in {result.seconds:.1f} s")

@@ -37,9 +37,9 @@ def command(
     """
     import sys
 
+    from tipstaff.gates.redaction import write_record
     from tipstaff.runs.replaying.comparing import replay
     from tipstaff.runs.replaying.report import html_report
-    from tipstaff.store.replacing import replaced_file
 
     check_outputs(html)
     before = before or repository
@@ -59,8 +59,7 @@ def command(
             spread = functools.partial(opened.enter_context(open_cluster(cluster)).map, progress=show)
         report = replay(calls, before=before, after=after, threads=threads, progress=show, spread=spread)
     if html is not None:
-        with replaced_file(html) as file:
-            file.write(html_report(report).encode())
+        write_record(html, html_report(report))
     if not report.total and not report.tasks:
         raise SourceNotFoundError(f"{calls}: it has no calls and no tasks")
     changed = bool(report.changed or report.tasks_changed)

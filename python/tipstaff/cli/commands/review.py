@@ -71,10 +71,9 @@ def assemble(
         log=log,
     )
     if output is not None:
-        from tipstaff.store.replacing import replaced_file
+        from tipstaff.gates.redaction import write_record
 
-        with replaced_file(output) as stream:
-            stream.write(found.text.encode("utf-8", "replace"))
+        write_record(output, found.text)
     if as_json:
         write_json(found.to_dict())
     else:

@@ -28,6 +28,8 @@ from tipstaff.context.sources.project_rules import RULES_TOKENS, ProjectRules
 from tipstaff.context.tokens.counting import TextCounter
 from tipstaff.context.tokens.estimator import TokenEstimator
 from tipstaff.errors import ConfigError, SourceNotFoundError, TipstaffError
+from tipstaff.gates.redaction import redact_data
+from tipstaff.gates.secrets.scanner import redact
 
 if TYPE_CHECKING:
     from tipstaff.context.candidates.store import CandidateStore
@@ -432,8 +434,9 @@ class ContextSession:
         self, query: str | None, sections: Mapping[str, str], *, turn_begins: bool, with_state: bool = True
     ) -> None:
         state, deliveries = self._state, self._state.deliveries
-        asked = query if query is not None else state.last_words()
-        focus = RequestFocus.extract(asked, state.log[-_HISTORY:], project_root=str(self._root))
+        # What is taken from them is told to the model again, and recorded, without what made it known as a secret.
+        asked = redact(query if query is not None else state.last_words())
+        focus = RequestFocus.extract(asked, redact_data(state.log[-_HISTORY:]), project_root=str(self._root))
         rules, withdrawn = self._due_rules(asked, focus, turn_begins=turn_begins)
         base = "\n\n".join(part for part in (self._base, state.callers_system) if part.strip())
         now = state.news(turn_begins=turn_begins)

@@ -466,12 +466,13 @@ class EnforcementGates:
 
 def record_verdict(verdict: Verdict, tool: str, cwd: str, *, host: str = "api") -> None:
     """Append a verdict to the spool, as the hook does."""
+    from tipstaff.gates.secrets.scanner import redact
     from tipstaff.store.appending import append_line
 
     state = state_folder()
     line = {
         "v": 1, "at": int(time.time()), "us": 0, "host": host, "event": "PreToolUse", "session": "", "agent": "",
-        "cwd": cwd, "tool": tool, "decision": verdict.decision, "subject": verdict.call_id,
+        "cwd": redact(cwd), "tool": redact(tool), "decision": verdict.decision, "subject": verdict.call_id,
         "rules": [finding.rule_id for finding in verdict.findings],
     } | ({"kept": verdict.kept} if verdict.kept else {})  # fmt: skip
     state.mkdir(parents=True, exist_ok=True, mode=0o700)

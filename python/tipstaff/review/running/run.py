@@ -15,6 +15,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, Protocol
 
+from tipstaff.gates.redaction import redact_bytes
+from tipstaff.gates.secrets.scanner import redact
 from tipstaff.globs import any_matcher, at_root, compile_scope, is_pattern
 from tipstaff.processors import usable_processors
 from tipstaff.review.checks.judging import ESCALATE, MAX_ATTEMPTS, judge_checks
@@ -236,7 +238,9 @@ class _Run:
     def _result(self, check: Check, ended: Ended) -> CheckResult:
         folder = self.root / check.working_dir
         paths = self._reports(check, folder) if ended.exit_code is not None else []
-        reports = {path: read_untrusted(path) for path in paths if path.stat().st_size <= MAX_REPORT_BYTES}
+        ended = ended.replace(output=redact(ended.output))
+        small = [path for path in paths if path.stat().st_size <= MAX_REPORT_BYTES]
+        reports = {path: redact_bytes(read_untrusted(path)) for path in small}
         metrics = [value for data in reports.values() if (value := coverage_percent(data)) is not None]
         metric = metrics[0] if metrics else None
         tests = sum(map(count_tests, reports.values()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import hmac
+import json
 import os
 import re
 import threading
@@ -139,6 +140,22 @@ def entry_of(event: RunEvent) -> Entry:
     """Return the entry of a run."""
     body = canonical_json(event).decode()
     return Entry(event.event_id, "run", event.timestamp, event.task_id, event.session_id or "", body)
+
+
+def _masked(entries: list[Entry]) -> list[Entry]:
+    """Return entries without the secrets that are in what agents said and did."""
+    from tipstaff.gates.redaction import redact_data
+    from tipstaff.gates.secrets.scanner import redact, scan_secrets
+
+    if not scan_secrets("\n".join(text for one in entries for text in (one.task_id, one.session_id, one.body))):
+        return entries
+    return [
+        one._replace(
+            task_id=redact(one.task_id), session_id=redact(one.session_id),
+            body=canonical_json(redact_data(json.loads(one.body))).decode(),
+        )
+        for one in entries
+    ]  # fmt: skip
 
 
 class Head(NamedTuple):
@@ -311,7 +328,7 @@ class ChainWriter:
             return []
         if os.getpid() != self._process:
             self._begin()  # threads of the parent process may have held the locks
-        mine = Waiting(entries)
+        mine = Waiting(_masked(entries))
         with self._queue_lock:
             self._queue.append(mine)
         with self._write_lock:
