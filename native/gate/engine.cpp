@@ -93,7 +93,10 @@ class Engine : private CommandJudge {
       const Field& field = event.fields[i];
       const std::uint32_t first = verdict_->count;
       if (i >= element_end) {
-        if (field.element == 0 && takes_commands(kind) && tools::is_command(field.name) && !ascii::equals(field.name, "commands")) {
+        const std::uint32_t words = takes_commands(kind) ? given_words(event, i) : kNothing;
+        if (words != kNothing) {
+          arguments(event, words, dialect, &field);
+        } else if (field.element == 0 && takes_commands(kind) && tools::is_command(field.name) && !ascii::equals(field.name, "commands")) {
           element_end = arguments(event, i, dialect);
         } else {
           one(event, kind, name, field, dialect);
@@ -140,13 +143,24 @@ class Engine : private CommandJudge {
     return kind == ToolClass::shell || kind == ToolClass::code || kind == ToolClass::other;
   }
 
-  // A list of words is one command: they are read as they would be typed. Returns the first field after it.
-  std::uint32_t arguments(const Event& event, std::uint32_t first, Dialect dialect) noexcept {
+  // Where the list of words begins that a tool gives to the program of another field; kNothing where that is none.
+  static std::uint32_t given_words(const Event& event, std::uint32_t program) noexcept {
+    const Field& field = event.fields[program];
+    if (field.element != 0xffffffffu || field.text.empty() || field.text.find_first_of(" \t\n") != std::string_view::npos) return kNothing;
+    if (!tools::is_command(field.name) && !ascii::one_of(field.name, "program executable binary exe executable_path program_path")) return kNothing;
+    for (std::uint32_t i = 0; i < event.field_count; ++i)
+      if (event.fields[i].element == 0 && ascii::one_of(event.fields[i].name, "args arguments argv parameters params")) return i;
+    return kNothing;
+  }
+
+  // A list of words is one command: they are read as they would be typed. Returns the first field after it. `program`: what
+  // they are given to, where another field names it.
+  std::uint32_t arguments(const Event& event, std::uint32_t first, Dialect dialect, const Field* program = nullptr) noexcept {
     std::uint32_t end = first + 1;
     while (end < event.field_count && event.fields[end].element == end - first &&
            event.fields[end].name == event.fields[first].name)
       ++end;
-    if (end == first + 1) {
+    if (end == first + 1 && program == nullptr) {
       code(event.fields[first].text, dialect);
       return end;
     }
@@ -160,8 +174,9 @@ class Engine : private CommandJudge {
       if (used < room) out[used++] = letter;
       else whole = false;
     };
+    for (const char letter : program != nullptr ? program->text : std::string_view{}) put(letter);
     for (std::uint32_t i = first; i < end; ++i) {
-      if (i != first) put(' ');
+      if (used != 0) put(' ');
       put('\'');
       for (char letter : event.fields[i].text) {
         if (letter == '\'') for (char quoted : std::string_view("'\\'")) put(quoted);

@@ -120,7 +120,7 @@ def exclude_local(path: Path, root: Path, *, excluded: bool) -> None:
     """
     tree = repository_of(root)
     folders = None if tree is None else git_folders(tree)
-    if folders is None or not path.is_relative_to(root):
+    if folders is None or not (folders[0] / "HEAD").exists() or not path.is_relative_to(root):
         return
     file = folders[1] / "info" / "exclude"
     line = f"/{path.relative_to(root).as_posix()}*\n".encode()

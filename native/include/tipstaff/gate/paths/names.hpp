@@ -17,7 +17,7 @@ struct WiringFolder {
   std::string_view entries;  // "*": all of them
 };
 inline constexpr WiringFolder kWiringFolders[] = {
-    {".claude", "settings.json settings.local.json hooks managed-settings.json plugins"},
+    {".claude", "settings.json settings.local.json hooks managed-settings.json plugins shell-snapshots session-env"},
     {".codex", "hooks.json config.toml hooks requirements.toml"},
     {".gemini", "settings.json hooks extensions trustedfolders.json"},
     {".cursor", "hooks.json hooks cli.json cli-config.json"},
