@@ -169,7 +169,7 @@ READERS = {"read_text", "read_bytes"}
 def other_doors(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """Yield where files are opened for reading, or git is started, by other means than those of the store."""
     for node in ast.walk(tree):
-        if not isinstance(node, ast.Call) or "__file__" in ast.unparse(node):
+        if not isinstance(node, ast.Call) or re.search(r"\b(?:__file__|resources)\b", ast.unparse(node)):
             continue
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         first = node.args[0] if node.args else None

@@ -17,6 +17,7 @@ from tipstaff.gates.redaction import redact_data
 from tipstaff.store import waiting
 from tipstaff.store.replacing import replaced_file
 from tipstaff.store.state import make_private, state_folder
+from tipstaff.store.untrusted import read_untrusted
 
 _MEANINGS: Final = (
     ("command", re.compile(r"\b(shell|bash|command line|command to (run|execute)|terminal)\b", re.IGNORECASE)),
@@ -45,7 +46,7 @@ class Pins:
         self._changed: set[str] = set()
         self._meanings: dict[str, dict[str, str]] = {}
         try:
-            found = msgspec.json.decode(self._path.read_bytes(), type=dict[str, str])
+            found = msgspec.json.decode(read_untrusted(self._path), type=dict[str, str])
         except (OSError, msgspec.DecodeError):
             found = dict[str, str]()
         self._pinned = found

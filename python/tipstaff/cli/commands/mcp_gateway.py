@@ -10,6 +10,7 @@ import click
 
 from tipstaff.cli.options import repository_option
 from tipstaff.errors import ConfigError
+from tipstaff.store.untrusted import read_untrusted_text
 
 
 @click.command("mcp-gateway", context_settings={"allow_interspersed_args": False})
@@ -33,7 +34,7 @@ def command(words: tuple[str, ...], repository: Path, path: Path | None, name: s
 
     table: dict[str, Any] = {}
     if path is not None:
-        servers: Any = tomllib.loads(path.read_text(encoding="utf-8")).get("servers", {})
+        servers: Any = tomllib.loads(read_untrusted_text(path)).get("servers", {})
         if name not in servers:
             raise ConfigError(f"{path}: there is no server {name!r}; there are {', '.join(servers) or 'none'}")
         table = dict(servers[name])
