@@ -12,6 +12,7 @@ from typing import Any, Final, cast
 
 from tipstaff.errors import SourceError
 from tipstaff.hosts.host import below
+from tipstaff.store.untrusted import read_untrusted_text
 
 _BLANK: Final = re.compile(r"[ \t\r\n]*")
 _SCALAR: Final = JSONDecoder()
@@ -215,7 +216,7 @@ def _comments(text: str) -> bool:
 def read_json(path: Path) -> dict[str, Any]:
     """Return a host's own JSON file, which may have comments; empty where it cannot be read."""
     try:
-        found: Any = json.loads(without_comments(path.read_text(encoding="utf-8-sig")))
+        found: Any = json.loads(without_comments(read_untrusted_text(path, encoding="utf-8-sig")))
     except (OSError, ValueError):
         return {}
     return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
@@ -224,7 +225,7 @@ def read_json(path: Path) -> dict[str, Any]:
 def read_toml(path: Path) -> dict[str, Any]:
     """Return a host's own TOML file; empty where it cannot be read."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        return tomllib.loads(read_untrusted_text(path, encoding="utf-8-sig"))
     except (OSError, ValueError):
         return {}
 

@@ -22,6 +22,7 @@ from tipstaff.guidance.reading.sources import IMPORTING, read_repository
 from tipstaff.model import EVERYWHERE, Record
 from tipstaff.store.inside import refuse_links_out
 from tipstaff.store.replacing import replaced_file
+from tipstaff.store.untrusted import read_untrusted_text
 
 _PLAIN_FOLDER: Final = re.compile(r"([^*?\[\]{}!]+)/\*\*")
 _UNNAMED: Final = frozenset({"instructions", "rules", "steering"})
@@ -144,7 +145,7 @@ def plan(root: Path, targets: Sequence[str], *, source: str | None = None) -> Sy
         full = root / path
         if full.is_symlink() or path in sources:
             continue  # a link to the source says what it says
-        former = full.read_text(encoding="utf-8") if full.is_file() else None
+        former = read_untrusted_text(full) if full.is_file() else None
         mine = files.get(path, [])
         if former is not None and any(one.own for one in mine) and not COPY.search(former):
             kept.append(path)

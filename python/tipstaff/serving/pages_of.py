@@ -15,6 +15,7 @@ from tipstaff.plane import GuidanceControlPlane
 from tipstaff.runs.events import GateVerdict, RunEvent
 from tipstaff.serving.gate_stats import rule_counts, spool_records
 from tipstaff.store.state import state_folder
+from tipstaff.store.untrusted import read_untrusted
 
 _FOLDER: Final = Path(__file__).parent / "pages"
 _PAGES: Final = (("/", "Now"), ("/rules", "Rules"), ("/noise", "Noise"), ("/secrets", "Secrets"))
@@ -31,7 +32,7 @@ class Pages:
         self._templates = jinja.Environment(
             autoescape=True, loader=jinja.FileSystemLoader(_FOLDER), undefined=jinja.StrictUndefined
         )
-        self.style = (_FOLDER / "style.css").read_bytes()
+        self.style = read_untrusted(_FOLDER / "style.css")
 
     def page(self, path: str, name: str = "") -> str | None:
         """Return the page at a path; `name` is that of a session. None where there is none."""

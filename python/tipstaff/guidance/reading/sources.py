@@ -215,7 +215,7 @@ class _Reader:
         real = self._real_path(path)
         if real is None or not _is_file(self.root / real):
             return ""
-        return (self.root / real).read_bytes()[:MAX_SOURCE_BYTES].decode("utf-8", "replace")
+        return read_untrusted(self.root / real)[:MAX_SOURCE_BYTES].decode("utf-8", "replace")
 
     def _real_path(self, path: str) -> str | None:
         """Return the path of the file that a name leads to, relative to the root; None outside the repository."""
