@@ -36,8 +36,7 @@ def translate(glob: str) -> str | None:
     alternatives = [parts_of(plain) for plain in expand(glob.removeprefix("!"))]
     usable = [parts for parts in alternatives if parts]
     if not usable:
-        msg = "it is empty"
-        raise InvalidGlob(msg)
+        raise InvalidGlob("it is empty")
     if ["**"] in usable:
         return None
     # Alternatives that expand to the same text are written once.
@@ -53,8 +52,7 @@ def parts_of(glob: str) -> list[str]:
     below = glob.endswith("/")
     raw = [part for part in _split(glob) if part and part != "."]
     if ".." in raw:
-        msg = "it leaves the repository with .."
-        raise InvalidGlob(msg)
+        raise InvalidGlob("it leaves the repository with ..")
     if not raw:
         return ["**"] if below and anchored else []
     if len(raw) == 1 and not below and not anchored:
@@ -125,8 +123,7 @@ def segment_pattern(part: str) -> str:
             pieces[-1].append(text)
         elif char == "\\":
             if position + 1 == len(part):
-                msg = "it ends with a backslash"
-                raise InvalidGlob(msg)
+                raise InvalidGlob("it ends with a backslash")
             pieces[-1].append(re.escape(part[position + 1]))
             position += 2
         else:
@@ -148,12 +145,10 @@ def _char_class(part: str, start: int) -> tuple[str, int]:
     position += negated
     end = part.find("]", position + 1)  # a first ] is a member
     if end < 0:
-        msg = "unclosed [; write \\[ for the character itself"
-        raise InvalidGlob(msg)
+        raise InvalidGlob("unclosed [; write \\[ for the character itself")
     members = part[position:end]
     if members.startswith("[:"):
-        msg = "named sets such as [[:alpha:]] are not supported"
-        raise InvalidGlob(msg)
+        raise InvalidGlob("named sets such as [[:alpha:]] are not supported")
     out: list[str] = []
     index = 0
     while index < len(members):
@@ -161,8 +156,7 @@ def _char_class(part: str, start: int) -> tuple[str, int]:
         if members[index + 1 : index + 2] == "-" and index + 2 < len(members):
             high = members[index + 2]
             if low > high:
-                msg = f"the range {low}-{high} is reversed"
-                raise InvalidGlob(msg)
+                raise InvalidGlob(f"the range {low}-{high} is reversed")
             out.append(f"{re.escape(low)}-{re.escape(high)}")
             index += 3
         else:
@@ -174,29 +168,23 @@ def _char_class(part: str, start: int) -> tuple[str, int]:
 def expand(glob: str) -> list[str]:
     """Return the globs without braces that a glob stands for."""
     if not glob.strip():
-        msg = "it is empty"
-        raise InvalidGlob(msg)
+        raise InvalidGlob("it is empty")
     if len(glob) > MAX_GLOB_CHARS:
-        msg = f"it is longer than {MAX_GLOB_CHARS} characters"
-        raise InvalidGlob(msg)
+        raise InvalidGlob(f"it is longer than {MAX_GLOB_CHARS} characters")
     if "\0" in glob:
-        msg = "it contains a NUL character"
-        raise InvalidGlob(msg)
+        raise InvalidGlob("it contains a NUL character")
     results, position = _alternatives(glob.strip(), 0, 0)
     if position < len(glob.strip()):
-        msg = "unmatched }; write \\} for the character itself"
-        raise InvalidGlob(msg)
+        raise InvalidGlob("unmatched }; write \\} for the character itself")
     if sum(map(len, results)) > MAX_EXPANDED_CHARS:
-        msg = f"its braces expand to globs of more than {MAX_EXPANDED_CHARS} characters in total"
-        raise InvalidGlob(msg)
+        raise InvalidGlob(f"its braces expand to globs of more than {MAX_EXPANDED_CHARS} characters in total")
     return results
 
 
 def _alternatives(glob: str, position: int, depth: int) -> tuple[list[str], int]:
     """Read one glob (outside braces), or the alternatives up to the closing brace (inside)."""
     if depth > MAX_BRACE_DEPTH:
-        msg = f"its braces are nested more than {MAX_BRACE_DEPTH} deep"
-        raise InvalidGlob(msg)
+        raise InvalidGlob(f"its braces are nested more than {MAX_BRACE_DEPTH} deep")
     done: list[str] = []
     current = [""]
     while position < len(glob):
@@ -204,8 +192,7 @@ def _alternatives(glob: str, position: int, depth: int) -> tuple[list[str], int]
         if char == "{":
             inner, position = _alternatives(glob, position + 1, depth + 1)
             if position >= len(glob):
-                msg = "unclosed {; write \\{ for the character itself"
-                raise InvalidGlob(msg)
+                raise InvalidGlob("unclosed {; write \\{ for the character itself")
             current = [left + right for left in current for right in _counted(inner)]
             position += 1
         elif char == "}":
@@ -222,8 +209,7 @@ def _alternatives(glob: str, position: int, depth: int) -> tuple[list[str], int]
             current = [text + glob[position:end] for text in current]
             position = end
         if len(done) + len(current) > MAX_ALTERNATIVES:
-            msg = f"its braces expand to more than {MAX_ALTERNATIVES} globs"
-            raise InvalidGlob(msg)
+            raise InvalidGlob(f"its braces expand to more than {MAX_ALTERNATIVES} globs")
     done.extend(current)
     return done, position
 
@@ -235,7 +221,6 @@ def _counted(inner: list[str]) -> list[str]:
         return inner
     low, high = int(found[1]), int(found[2])
     if abs(high - low) >= MAX_ALTERNATIVES:
-        msg = f"its braces expand to more than {MAX_ALTERNATIVES} globs"
-        raise InvalidGlob(msg)
+        raise InvalidGlob(f"its braces expand to more than {MAX_ALTERNATIVES} globs")
     step = 1 if high >= low else -1
     return [str(number) for number in range(low, high + step, step)]

@@ -50,8 +50,7 @@ def loader(package: str, homes: Mapping[str, str]) -> Callable[[str], object]:
     def load(name: str) -> object:
         home = homes.get(name)
         if home is None:
-            msg = f"module {package!r} has no attribute {name!r}"
-            raise AttributeError(msg)
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
         import sys
         from importlib import import_module
 

@@ -36,8 +36,7 @@ class _Named(ModuleType):
 
 def __getattr__(name: str) -> ModuleType:
     if name not in _HOMES:
-        msg = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(msg)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return import_module(f"{__name__}.{_HOMES[name]}")
 
 

@@ -62,11 +62,10 @@ def review_log(root: Path, config: ReviewConfig, *, reads: bool = False) -> Revi
     path = (root / name).resolve()
     if url is not None and (not url.startswith(_SQLITE) or not name or not path.is_relative_to(root.resolve())):
         where = f"{config.path}:{config.line_of_key('review', 'ledger')}"
-        msg = (
+        raise ConfigError(
             f"{where}: review.ledger must be an SQLite file inside the repository, such as {_SQLITE}{LEDGER_FILE}, got "
             f"{url!r}; your own database is named by $TIPSTAFF_LEDGER"
         )
-        raise ConfigError(msg)
     if not path.is_file() and (reads or url is None):
         return None
     return ReviewLog(f"{_SQLITE}{path}")

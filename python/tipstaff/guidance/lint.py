@@ -244,8 +244,7 @@ class _CodeFilter:
 def _code_filter(select: Sequence[str], ignore: Sequence[str]) -> _CodeFilter:
     for prefix in (*select, *ignore):
         if not prefix or not any(code.startswith(prefix.upper()) for code in KINDS):
-            msg = f"no diagnostic's code begins with {prefix!r}; there are {', '.join(KINDS)}"
-            raise ConfigError(msg)
+            raise ConfigError(f"no diagnostic's code begins with {prefix!r}; there are {', '.join(KINDS)}")
     return _CodeFilter(tuple(map(str.upper, select)), tuple(map(str.upper, ignore)))
 
 

@@ -180,8 +180,7 @@ class Project:
 
     def _open_store(self) -> ShardStore:
         if self._store is None:
-            msg = f"{self.root}: the project is closed"
-            raise ValueError(msg)
+            raise ValueError(f"{self.root}: the project is closed")
         return self._store
 
     def _recover(self, error: StoreDamagedError) -> PolicyBundle:
@@ -387,8 +386,7 @@ def _prepare_folder(root: Path, path: Path) -> None:
         if folder == root / STORE_FOLDER:
             (folder / ".gitignore").write_text("*\n", encoding="utf-8")
     except OSError as error:
-        msg = f"{folder}: the folder cannot be made: {error.strerror or error}"
-        raise StoreWriteError(msg) from error
+        raise StoreWriteError(f"{folder}: the folder cannot be made: {error.strerror or error}") from error
 
 
 def _last_day_valid(bundle: PolicyBundle, today: str) -> str:

@@ -378,11 +378,9 @@ def _read(path: Path) -> bytes | None:
     except FileNotFoundError:
         return None
     except (IsADirectoryError, NotADirectoryError) as error:
-        message = f"{path}: not a regular file; nothing was changed"
-        raise SourceError(message) from error
+        raise SourceError(f"{path}: not a regular file; nothing was changed") from error
     if len(data) > MAX_BYTES:
-        message = f"{path}: a settings file has no more than {MAX_BYTES} bytes; nothing was changed"
-        raise SourceError(message)
+        raise SourceError(f"{path}: a settings file has no more than {MAX_BYTES} bytes; nothing was changed")
     return data
 
 
@@ -394,15 +392,13 @@ def _text(data: bytes | None, path: Path) -> tuple[str, bytes]:
     try:
         text = data[len(mark) :].decode()
     except UnicodeDecodeError as error:
-        message = f"{path}: byte {error.start + len(mark)} is not UTF-8; nothing was changed"
-        raise SourceError(message) from None
+        raise SourceError(f"{path}: byte {error.start + len(mark)} is not UTF-8; nothing was changed") from None
     return text if text.strip() else "{}\n", mark
 
 
 def _check_unchanged(path: Path, expected: bytes | None) -> None:
     if _read(path) != expected:
-        message = f"{path}: another process changed it just now; nothing was changed, try again"
-        raise SourceError(message)
+        raise SourceError(f"{path}: another process changed it just now; nothing was changed, try again")
 
 
 def _write(path: Path, data: bytes, *, like: Path) -> None:

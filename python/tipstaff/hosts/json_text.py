@@ -90,16 +90,14 @@ def parse(text: str, source: str, *, comments: bool = False) -> Node:
     try:
         json.loads(text)
     except RecursionError:
-        message = f"{source}: it is nested too deeply; nothing was changed"
-        raise JsonTextError(message) from None
+        raise JsonTextError(f"{source}: it is nested too deeply; nothing was changed") from None
     except json.JSONDecodeError as error:
         hint = " (JSON has no comments: remove them)" if _comments(text) else ""
         where = f"{source}: line {error.lineno} column {error.colno}"
         raise JsonTextError(f"{where}: not valid JSON: {error.msg}{hint}; nothing was changed") from None
     root, _ = _value(text, _skip(text, 0))
     if root.kind != "object":
-        message = f"{source}: it must contain one JSON object; nothing was changed"
-        raise JsonTextError(message)
+        raise JsonTextError(f"{source}: it must contain one JSON object; nothing was changed")
     return root
 
 

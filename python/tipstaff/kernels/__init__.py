@@ -146,8 +146,7 @@ _HOMES: Final = {
 def __getattr__(name: str) -> object:
     home = _HOMES.get(name)
     if home is None:
-        message = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(message)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value: object = getattr(importlib.import_module(f"tipstaff.kernels.{home}"), name)
     globals()[name] = value
     return value

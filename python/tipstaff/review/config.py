@@ -136,8 +136,7 @@ def read_config(root: Path) -> ReviewConfig:
         try:
             data = read_untrusted(path)
         except OSError as error:
-            msg = f"{name}: cannot be read: {error}"
-            raise SourceError(msg) from error
+            raise SourceError(f"{name}: cannot be read: {error}") from error
         return parse_config(name, data)
     return ReviewConfig()
 
@@ -145,13 +144,11 @@ def read_config(root: Path) -> ReviewConfig:
 def parse_config(name: str, data: bytes) -> ReviewConfig:
     """Return what the bytes of a configuration file say; `name` is one of `FILES`. Raises as `read_config`."""
     if len(data) > MAX_CONFIG_BYTES:
-        msg = f"{name}: larger than {MAX_CONFIG_BYTES:,} bytes"
-        raise SourceError(msg)
+        raise SourceError(f"{name}: larger than {MAX_CONFIG_BYTES:,} bytes")
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        msg = f"{name}: cannot be read: {error}"
-        raise SourceError(msg) from error
+        raise SourceError(f"{name}: cannot be read: {error}") from error
     return _checked(name, text, _toml(name, text) if name.endswith(".toml") else _yaml(name, text))
 
 
@@ -160,8 +157,7 @@ def _toml(name: str, text: str) -> object:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         where = re.search(r"at line (\d+)", str(error))
-        msg = f"{name}{f':{where[1]}' if where else ''}: not valid TOML: {error}"
-        raise ConfigError(msg) from None
+        raise ConfigError(f"{name}{f':{where[1]}' if where else ''}: not valid TOML: {error}") from None
 
 
 def _yaml(name: str, text: str) -> object:
@@ -206,18 +202,15 @@ def _checked(name: str, text: str, content: object) -> ReviewConfig:
     if content is None:
         content = {}
     if not isinstance(content, Mapping):
-        msg = f"{name}: expected a mapping with {', '.join(TABLES)}, got a {type(content).__name__}"
-        raise ConfigError(msg)
+        raise ConfigError(f"{name}: expected a mapping with {', '.join(TABLES)}, got a {type(content).__name__}")
     tables = cast("Mapping[str, Any]", content)
     bare = ReviewConfig(path=name, text=text)
     if not name.startswith(".semspec/"):
         for key in tables:
             if key not in TABLES:
-                msg = f"{name}:{bare.line_of(str(key))}: unknown table {key!r}{nearest(str(key), TABLES)}"
-                raise ConfigError(msg)
+                raise ConfigError(f"{name}:{bare.line_of(str(key))}: unknown table {key!r}{nearest(str(key), TABLES)}")
         if "checks" in tables and "gates" in tables:
-            msg = f"{name}:{bare.line_of_key('gates')}: gates is another name for checks; use one of them"
-            raise ConfigError(msg)
+            raise ConfigError(f"{name}:{bare.line_of_key('gates')}: gates is another name for checks; use one of them")
         bare = bare.replace(
             sizing=_table(bare, SizingTable, tables.get("sizing"), "sizing"),
             review=_table(bare, ReviewTable, tables.get("review"), "review"),
@@ -225,8 +218,7 @@ def _checked(name: str, text: str, content: object) -> ReviewConfig:
     try:
         _ = bare.limits
     except ConfigError as error:
-        msg = f"{name}:{bare.line_of_key('sizing', 'soft_files')}: sizing: {error}"
-        raise ConfigError(msg) from None
+        raise ConfigError(f"{name}:{bare.line_of_key('sizing', 'soft_files')}: sizing: {error}") from None
     return bare.replace(checks=tables.get("checks", tables.get("gates")))
 
 
@@ -243,8 +235,7 @@ def _table(config: ReviewConfig, kind: type[_Kind], value: object, *keys: str) -
     for key, one in cast("Mapping[str, object]", value).items():
         line = config.line_of_key(*keys, str(key))
         if key not in fields:
-            msg = f"{config.path}:{line}: {where}: unknown key {key!r}{nearest(str(key), tuple(fields))}"
-            raise ConfigError(msg)
+            raise ConfigError(f"{config.path}:{line}: {where}: unknown key {key!r}{nearest(str(key), tuple(fields))}")
         if key == "models" and isinstance(one, Mapping):
             models = cast("Mapping[str, object]", one)
             found[key] = {name: _table(config, ModelTable, about, *keys, key, name) for name, about in models.items()}
@@ -252,6 +243,5 @@ def _table(config: ReviewConfig, kind: type[_Kind], value: object, *keys: str) -
         try:
             found[key] = msgspec.convert(one, fields[key])
         except msgspec.ValidationError as error:
-            msg = f"{config.path}:{line}: {where}: {key}: {error}; got {one!r}"
-            raise ConfigError(msg) from None
+            raise ConfigError(f"{config.path}:{line}: {where}: {key}: {error}; got {one!r}") from None
     return kind(**found)

@@ -19,8 +19,7 @@ def text_list(value: object, where: str, what: str = "texts") -> tuple[str, ...]
     """
     entries = cast("Sequence[object]", value) if isinstance(value, list | tuple) else None
     if value is not None and (entries is None or not all(isinstance(entry, str) for entry in entries)):
-        msg = f"{where} must be a list of {what}, got {value!r}"
-        raise ConfigError(msg)
+        raise ConfigError(f"{where} must be a list of {what}, got {value!r}")
     return tuple(str(entry) for entry in entries or ())
 
 

@@ -45,12 +45,10 @@ def git(root: Path, *arguments: str) -> bytes:
             stdin=subprocess.DEVNULL,
         )
     except OSError as error:
-        msg = f"git could not be started: {error.strerror or error}"
-        raise GitError(msg) from None
+        raise GitError(f"git could not be started: {error.strerror or error}") from None
     if done.returncode:
         lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        msg = f"git {arguments[0]}: {lines[-1] if lines else f'ended with {done.returncode}'}"
-        raise GitError(msg)
+        raise GitError(f"git {arguments[0]}: {lines[-1] if lines else f'ended with {done.returncode}'}")
     return done.stdout
 
 
@@ -148,8 +146,7 @@ def _ancestor(root: Path, base: str | None) -> str:
     if base is None:
         return "HEAD"
     if base.startswith("-"):
-        msg = f"{base!r} is not the name of a commit"
-        raise GitError(msg)
+        raise GitError(f"{base!r} is not the name of a commit")
     return git(root, "merge-base", base, "HEAD").decode().strip()
 
 

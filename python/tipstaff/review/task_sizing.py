@@ -46,13 +46,11 @@ class Task(Record, frozen=True, kw_only=True):
         """
         for key in data:
             if key not in _KEYS:
-                msg = f"task: unknown key {key!r}{nearest(str(key), _KEYS)}"
-                raise ConfigError(msg)
+                raise ConfigError(f"task: unknown key {key!r}{nearest(str(key), _KEYS)}")
         texts = {key: data.get(key) for key in ("id", "task_id", "plan_slug", "plan_id", "description")}
         for key, value in texts.items():
             if value is not None and not isinstance(value, str):
-                msg = f"task: {key} must be a text, got {value!r}"
-                raise ConfigError(msg)
+                raise ConfigError(f"task: {key} must be a text, got {value!r}")
         criteria = data.get("acceptance_criteria", data.get("criteria"))
         return cls(
             id=texts["id"] or texts["task_id"] or "",
@@ -150,8 +148,7 @@ def size_repository_task(
     measured = measure(root, scope.resolved)
     for path in named:
         if path in measured.refused:
-            msg = f"{path}: expected a path inside the repository, and this is a link that leads out of it"
-            raise ConfigError(msg)
+            raise ConfigError(f"{path}: expected a path inside the repository, and this is a link that leads out of it")
     folder = read_sops(root, settings.review.sops) if count_sops else SopFolder(sops=())
     costs = {sop.id: text_tokens(sop.rendered()) for sop in folder.applicable(scope.resolved)}
     sizing = size_task(
@@ -209,12 +206,10 @@ def _files_of(root: Path, name: str) -> list[str]:
         return [name]
     path = repository_path(name)
     if not folder.resolve().is_relative_to(root.resolve()):
-        msg = f"{name}: expected a path inside the repository, and this is a link that leads out of it"
-        raise ConfigError(msg)
+        raise ConfigError(f"{name}: expected a path inside the repository, and this is a link that leads out of it")
     found = [f"{path}/{one}" for one in list_files(folder.resolve())]
     if not found:
-        msg = f"{name}: this folder has no files; name files, or a folder that has some"
-        raise ConfigError(msg)
+        raise ConfigError(f"{name}: this folder has no files; name files, or a folder that has some")
     return found
 
 

@@ -121,16 +121,14 @@ class _Connection(socketserver.StreamRequestHandler):
 def _held(path: Path) -> int:
     """Return the lock of a socket's path, which is free then."""
     if len(os.fsencode(path)) > _LONGEST_PATH_BYTES:
-        msg = f"{path}: the path of a socket has at most {_LONGEST_PATH_BYTES} bytes"
-        raise ConfigError(msg)
+        raise ConfigError(f"{path}: the path of a socket has at most {_LONGEST_PATH_BYTES} bytes")
     folder = path.parent
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         mode = folder.stat().st_mode
         # In a folder like /tmp the sticky bit keeps others from replacing the socket.
         if mode & 0o022 and not mode & stat.S_ISVTX:
-            msg = f"{folder}: others may write to this folder and could replace the socket; choose another"
-            raise ConfigError(msg)
+            raise ConfigError(f"{folder}: others may write to this folder and could replace the socket; choose another")
         lock = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     except OSError as error:
         raise write_error(path, error) from error
@@ -147,8 +145,7 @@ def _held(path: Path) -> int:
         pass
     if reason:
         os.close(lock)
-        msg = f"{path}: {reason}"
-        raise ConfigError(msg)
+        raise ConfigError(f"{path}: {reason}")
     return lock
 
 

@@ -153,8 +153,7 @@ def write_store(
             import numpy as np
 
             if not (finite := np.isfinite(np.frombuffer(cast("bytes", columns["vectors"]), np.float32))).all():
-                msg = f"row {int(finite.argmin()) // dims} is not finite"
-                raise ValueError(msg)
+                raise ValueError(f"row {int(finite.argmin()) // dims} is not finite")
         encoded_print = fingerprint.encode() if isinstance(fingerprint, str) else bytes(fingerprint)
         parts = {name: bytes(memoryview(cast("bytes", column)).cast("B")) for name, column in columns.items()}
         parts |= {**_parts_of(bundle), "fingerprint": encoded_print, "search": search}

@@ -86,15 +86,12 @@ def command(
     from tipstaff.review.config import read_config
 
     if only_changed and everything:
-        msg = "--changed and --all exclude each other"
-        raise ConfigError(msg)
+        raise ConfigError("--changed and --all exclude each other")
     check_outputs(report)
     if base is not None and not only_changed:
-        msg = "--base needs --changed"
-        raise ConfigError(msg)
+        raise ConfigError("--base needs --changed")
     if as_json and form not in {"text", "json"}:
-        msg = f"--json and --format {form} exclude each other"
-        raise ConfigError(msg)
+        raise ConfigError(f"--json and --format {form} exclude each other")
     form = "json" if as_json else form
     _refuse_nesting()
     config = read_config(repository)
@@ -147,8 +144,7 @@ def _ended_by_signals() -> Generator[None]:
 def _refuse_nesting() -> None:
     """Refuse to run inside a check: a target that runs this very command would never end."""
     if os.environ.get(_NESTED):
-        msg = "a check runs tipstaff check itself; name that check's own command in .tipstaff/config.toml"
-        raise ConfigError(msg)
+        raise ConfigError("a check runs tipstaff check itself; name that check's own command in .tipstaff/config.toml")
 
 
 def _say_what_runs(repository: Path, checks: tuple[Check, ...]) -> None:
@@ -187,8 +183,7 @@ def _chosen(checks: tuple[Check, ...], names: Sequence[str]) -> tuple[Check, ...
     known = [check.name for check in checks]
     for name in names:
         if name not in known:
-            msg = f"there is no check {name!r}{nearest(name, known)}"
-            raise ConfigError(msg)
+            raise ConfigError(f"there is no check {name!r}{nearest(name, known)}")
     if not names:
         return checks
     return tuple(

@@ -94,8 +94,7 @@ def _scope_within(repository: Path, scope: str) -> str | None:
     for root, target in ((repository.absolute(), path), (repository.resolve(), path.resolve())):
         if target.is_relative_to(root):
             return _scope_within(repository, target.relative_to(root).as_posix() + "/" * scope.endswith("/"))
-    msg = f"--scope {scope}: not inside {repository.resolve()}"
-    raise ConfigError(msg)
+    raise ConfigError(f"--scope {scope}: not inside {repository.resolve()}")
 
 
 def _lines(result: RetrievalResult, paint: Painter, whys: Sequence[Why], within: str | None) -> list[str]:

@@ -136,8 +136,7 @@ def verify(
     try:
         text = sys.stdin.read() if str(answer) == "-" else read_untrusted_text(answer)
     except (OSError, UnicodeDecodeError) as error:
-        msg = f"{answer}: cannot be read: {getattr(error, 'strerror', None) or error}"
-        raise SourceError(msg) from None
+        raise SourceError(f"{answer}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
     config = read_config(repository)
     changed = files or changed_files(repository, base)
     folder = change_sops(repository, changed, base, config.review)
@@ -149,8 +148,7 @@ def verify(
     try:
         parsed = parse_answer(text)
     except ConfigError as error:
-        msg = f"{answer}: {error}"
-        raise ConfigError(msg) from None
+        raise ConfigError(f"{answer}: {error}") from None
     outcome = verify_answer(
         parsed,
         expected,
@@ -210,8 +208,7 @@ def size(
     )
     plan_data = _document(plan, "plan") if plan is not None else given.get("plan")
     if not wanted.files and not plan_data:
-        msg = "name the task's files, or give --task or --plan"
-        raise ConfigError(msg)
+        raise ConfigError("name the task's files, or give --task or --plan")
     config = read_config(repository)
     log = review_log(repository, config, reads=True)
     found = size_repository_task(
@@ -238,8 +235,7 @@ def _document(path: Path, what: str) -> dict[str, Any]:
     try:
         text = read_untrusted_text(path)
     except (OSError, UnicodeDecodeError) as error:
-        msg = f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}"
-        raise SourceError(msg) from None
+        raise SourceError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
     import yaml
 
     try:
@@ -252,11 +248,9 @@ def _document(path: Path, what: str) -> dict[str, Any]:
         else:
             data = yaml.safe_load(text)
     except (ValueError, RecursionError, yaml.YAMLError) as error:
-        msg = f"{path}: not a {what}: {error}"
-        raise ConfigError(msg) from None
+        raise ConfigError(f"{path}: not a {what}: {error}") from None
     if not isinstance(data, dict):
-        msg = f"{path}: expected a mapping, got a {type(data).__name__}"
-        raise ConfigError(msg)
+        raise ConfigError(f"{path}: expected a mapping, got a {type(data).__name__}")
     return data
 
 

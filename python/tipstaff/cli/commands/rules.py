@@ -40,8 +40,7 @@ def explain(*, rule_id: str, repository: Path, as_json: bool) -> None:
     report_unread(bundle.diagnostics, "warning")
     rule = bundle.rule(rule_id)
     if rule is None:
-        msg = _unknown(bundle, rule_id, repository)
-        raise SourceNotFoundError(msg)
+        raise SourceNotFoundError(_unknown(bundle, rule_id, repository))
     explanation = explanation_of(bundle, rule)
     if as_json:
         write_json(explanation)

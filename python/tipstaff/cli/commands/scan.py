@@ -83,13 +83,11 @@ def command(
     from tipstaff.gates.secrets.scanner import scanner_for
 
     if staged + from_stdin + bool(paths) > 1:
-        msg = "choose one of PATHS, --staged and --stdin"
-        raise ConfigError(msg)
+        raise ConfigError("choose one of PATHS, --staged and --stdin")
     scanner = scanner_for(repository or repository_root(None))
     if redacting:
         if not from_stdin:
-            msg = "--redact works on standard input: add --stdin"
-            raise ConfigError(msg)
+            raise ConfigError("--redact works on standard input: add --stdin")
         return _redacted(scanner, wary=wary)
     scan = Scan(scanner, wary)
     if from_stdin or staged:
@@ -169,12 +167,10 @@ def _git(*arguments: str, where: Path, fed: bytes = b"") -> bytes:
             check=False,
         )
     except FileNotFoundError:
-        msg = "git: not found"
-        raise SourceNotFoundError(msg) from None
+        raise SourceNotFoundError("git: not found") from None
     if done.returncode:
         command = next(one for one in arguments if one.isalpha() or one in {"ls-files", "cat-file"})
-        msg = f"git {command}: {done.stderr.decode(errors='replace').strip() or done.returncode}"
-        raise SourceError(msg)
+        raise SourceError(f"git {command}: {done.stderr.decode(errors='replace').strip() or done.returncode}")
     return done.stdout
 
 
@@ -235,8 +231,7 @@ def _blobs(names: set[bytes], repository: Path) -> dict[bytes, bytes]:
 def _files(paths: Iterable[Path]) -> Iterator[Path]:
     for path in paths:
         if not path.exists():
-            msg = f"{path}: no such file or folder"
-            raise SourceNotFoundError(msg)
+            raise SourceNotFoundError(f"{path}: no such file or folder")
         if not path.is_dir():
             open_untrusted(path, most=1 << 62).close()  # what is named is read, or the command fails
             yield path
@@ -345,11 +340,9 @@ def _unknown(found: list[Found], file: Path) -> list[Found]:
         data = json.loads(read_untrusted_text(file))
         known = {entry["fingerprint"] for entry in data["findings"]}
     except FileNotFoundError:
-        msg = f"{file}: no such file; create it with --write-baseline"
-        raise SourceNotFoundError(msg) from None
+        raise SourceNotFoundError(f"{file}: no such file; create it with --write-baseline") from None
     except (ValueError, KeyError, TypeError):
-        msg = f"{file}: not a valid baseline; create one with --write-baseline"
-        raise SourceError(msg) from None
+        raise SourceError(f"{file}: not a valid baseline; create one with --write-baseline") from None
     return [one for one in found if one.fingerprint not in known]
 
 

@@ -73,8 +73,7 @@ class CandidatePromptConfig(Record, frozen=True, kw_only=True):
         for name, least in (("max_count", 0), ("max_tokens", 0), ("max_item_chars", 16), ("min_relevance", 0.0)):
             value = getattr(self, name)
             if not value >= least:
-                msg = f"{name}: expected {least} or more, got {value}"
-                raise ConfigError(msg)
+                raise ConfigError(f"{name}: expected {least} or more, got {value}")
 
 
 class CandidateSection(Record, frozen=True, kw_only=True):

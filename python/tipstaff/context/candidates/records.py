@@ -87,15 +87,12 @@ class CandidateConfig(Record, frozen=True, kw_only=True):
         for name, kind in type(self).__annotations__.items():
             value = getattr(self, name)
             if kind == "float" and not 0 <= value <= (most := _MOST_DAYS if name.endswith("_days") else 1):
-                msg = f"{name}: expected 0 to {most}, got {value}"
-                raise ConfigError(msg)
+                raise ConfigError(f"{name}: expected 0 to {most}, got {value}")
             if kind == "int" and value < 1:
-                msg = f"{name}: expected 1 or more, got {value}"
-                raise ConfigError(msg)
+                raise ConfigError(f"{name}: expected 1 or more, got {value}")
         for name in ("merge_similarity", "anti_pattern_similarity", "half_life_days"):
             if getattr(self, name) == 0:
-                msg = f"{name}: expected more than 0"
-                raise ConfigError(msg)
+                raise ConfigError(f"{name}: expected more than 0")
 
     def us(self, name: str) -> int:
         """Return one of the periods in microseconds."""
@@ -151,8 +148,7 @@ def microseconds(value: object, name: str) -> int:
             value = datetime.fromisoformat(value)
         if isinstance(value, datetime):
             if value.tzinfo is None:
-                msg = f"{name}: {value} has no offset from UTC"
-                raise ConfigError(msg)
+                raise ConfigError(f"{name}: {value} has no offset from UTC")
             return (value - _EPOCH) // _US
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             time_of(round(value * 1_000_000))
@@ -160,19 +156,16 @@ def microseconds(value: object, name: str) -> int:
     except (ValueError, OverflowError) as error:
         if isinstance(error, ConfigError):
             raise
-        msg = f"{name}: expected a time such as 2026-01-31T12:00:00Z, got {value!r}"
-        raise ConfigError(msg) from error
+        raise ConfigError(f"{name}: expected a time such as 2026-01-31T12:00:00Z, got {value!r}") from error
     msg = f"{name}: expected a datetime, an ISO 8601 text or seconds since 1970, got {type(value).__name__}"
     raise ConfigError(msg)
 
 
 def _text(value: object, name: str, longest: int) -> str:
     if not isinstance(value, str):
-        msg = f"{name}: expected text, got {type(value).__name__}"
-        raise ConfigError(msg)
+        raise ConfigError(f"{name}: expected text, got {type(value).__name__}")
     if len(value) > longest:
-        msg = f"{name}: expected at most {longest} characters, got {len(value)}"
-        raise ConfigError(msg)
+        raise ConfigError(f"{name}: expected at most {longest} characters, got {len(value)}")
     # Half of a surrogate pair is not text: it could neither be written nor signed.
     return value if value.isascii() else value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
@@ -223,8 +216,7 @@ class CandidateObservation(Record, frozen=True, kw_only=True):
             if unknown or "content" not in value:
                 fields = ", ".join(cls.__struct_fields__)
                 wrong = f"unknown field {unknown[0]!r}" if unknown else "no content"
-                msg = f"observation: {wrong}; its fields are {fields}"
-                raise ConfigError(msg)
+                raise ConfigError(f"observation: {wrong}; its fields are {fields}")
             value = cls(**value)
         elif not isinstance(value, cls):
             given = {name: getattr(value, name) for name in cls.__struct_fields__ if hasattr(value, name)}
@@ -234,21 +226,17 @@ class CandidateObservation(Record, frozen=True, kw_only=True):
             value = cls(**given)
         content = _text(value.content, "content", longest).strip()
         if not content:
-            msg = "content: expected a sentence, got nothing"
-            raise ConfigError(msg)
+            raise ConfigError("content: expected a sentence, got nothing")
         kind = _text(value.kind, "kind", _MAX_LABEL_CHARS).strip().upper().replace("-", "_")
         if kind not in KINDS:
-            msg = f"kind: expected one of {', '.join(KINDS)}, got {value.kind!r}"
-            raise ConfigError(msg)
+            raise ConfigError(f"kind: expected one of {', '.join(KINDS)}, got {value.kind!r}")
         tags = value.tags
         if isinstance(tags, str):
-            msg = "tags: expected several texts, got one"
-            raise ConfigError(msg)
+            raise ConfigError("tags: expected several texts, got one")
         for name in ("success_delta", "failure_delta"):
             number: object = getattr(value, name)
             if not isinstance(number, int) or not 0 <= number <= MAX_DELTA:
-                msg = f"{name}: expected a whole number from 0 to {MAX_DELTA}, got {number!r}"
-                raise ConfigError(msg)
+                raise ConfigError(f"{name}: expected a whole number from 0 to {MAX_DELTA}, got {number!r}")
         return cls(
             content=content,
             score=_share(value.score, "score"),
@@ -269,8 +257,7 @@ class CandidateObservation(Record, frozen=True, kw_only=True):
 
 def _share(value: object, name: str) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0.0 <= value <= 1.0:
-        msg = f"{name}: expected 0 to 1, got {value!r}"
-        raise ConfigError(msg)
+        raise ConfigError(f"{name}: expected 0 to 1, got {value!r}")
     return float(value)
 
 

@@ -253,8 +253,7 @@ class CandidateStore:
         sync: bool = True,
     ) -> None:
         if key is not None and len(key) < _MIN_KEY_BYTES:
-            msg = f"key: expected {_MIN_KEY_BYTES} bytes or more, got {len(key)}"
-            raise ConfigError(msg)
+            raise ConfigError(f"key: expected {_MIN_KEY_BYTES} bytes or more, got {len(key)}")
         self.config = config or CandidateConfig()
         self._incidents: dict[object, Incident] = {}
         url = path if isinstance(path, str) and "://" in path else f"sqlite:///{self._file(Path(path)).absolute()}"
@@ -416,14 +415,12 @@ class CandidateStore:
             row = self._row(candidate_id)
             if state not in MOVES[row.state]:
                 allowed = ", ".join(MOVES[row.state]) or "nothing"
-                msg = f"candidate {candidate_id} is {row.state}, which {allowed} may follow, not {state}"
-                raise ConfigError(msg)
+                raise ConfigError(f"candidate {candidate_id} is {row.state}, which {allowed} may follow, not {state}")
             if state is CandidateState.PROMOTED and not force:
                 seen = look_back(row, now_us, self.config, self._spans)
                 obstacle = next(promotion_obstacles(row, seen, now_us, self.config, self._spans), "")
                 if obstacle:
-                    msg = f"candidate {candidate_id} may not be promoted: {obstacle}"
-                    raise ConfigError(msg)
+                    raise ConfigError(f"candidate {candidate_id} may not be promoted: {obstacle}")
             evaluation = Evaluation(self.config, self._spans, now_us)
             code = "MANUAL_FORCE" if force else "MANUAL_TRANSITION"
             evaluation.move(row, state, code, reason or "moved by hand", by="manual")
@@ -570,8 +567,7 @@ class CandidateStore:
     def _row(self, candidate_id: str) -> Row:
         row = self._rows.get(candidate_id)
         if row is None:
-            msg = f"there is no candidate {candidate_id!r}"
-            raise ConfigError(msg)
+            raise ConfigError(f"there is no candidate {candidate_id!r}")
         return row
 
     def _new_id(self) -> str:

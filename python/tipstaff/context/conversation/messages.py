@@ -52,15 +52,13 @@ def check_message(message: object, where: str = "message") -> Message:
     """
     # Plain dictionaries are what nearly all are, and asking whether something is a mapping takes long.
     if type(message) is not dict and not isinstance(message, Mapping):
-        msg = f"{where}: expected a dictionary with role and content, got {type(message).__name__}"
-        raise MessageError(msg)
+        raise MessageError(f"{where}: expected a dictionary with role and content, got {type(message).__name__}")
     found = cast("Message", message)
     content: object = found.get("content")
     if content is None or isinstance(content, str):
         return found
     if not isinstance(content, list | tuple):
-        msg = f"{where}: content: expected a text or a list of blocks, got {type(content).__name__}"
-        raise MessageError(msg)
+        raise MessageError(f"{where}: content: expected a text or a list of blocks, got {type(content).__name__}")
     for index, block in enumerate(cast("Sequence[object]", content)):
         if type(block) is not dict and not isinstance(block, Mapping):
             msg = f"{where}: content[{index}]: expected a dictionary with a type, got {type(block).__name__}"
@@ -80,8 +78,7 @@ def refuse_foreign(message: Message, where: str = "message") -> None:
     elif role is None and message.get("type") in _RESPONSES_ITEMS:
         converter = "an item of the Responses API: convert the conversation with from_openai_responses"
     if converter:
-        msg = f"{where}: {converter}"
-        raise MessageError(msg)
+        raise MessageError(f"{where}: {converter}")
 
 
 def refuse_foreign_part(kind: object) -> None:
@@ -219,5 +216,4 @@ def plain_data(record: msgspec.Struct) -> dict[str, Any]:
 def _as_dict(value: object) -> object:
     if isinstance(value, Mapping):
         return dict(cast("Mapping[str, Any]", value))
-    msg = f"a message holds {type(value).__name__}, which is not JSON"
-    raise MessageError(msg)
+    raise MessageError(f"a message holds {type(value).__name__}, which is not JSON")

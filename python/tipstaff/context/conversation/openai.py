@@ -94,8 +94,7 @@ def written(shape: Shape, message: Message) -> Sequence[Item]:
 
 def _checked(item: object, at: int) -> Item:
     if not isinstance(item, Mapping):
-        msg = f"item {at}: expected a dictionary, got {type(item).__name__}"
-        raise MessageError(msg)
+        raise MessageError(f"item {at}: expected a dictionary, got {type(item).__name__}")
     return cast("Item", item)
 
 

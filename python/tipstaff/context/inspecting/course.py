@@ -178,8 +178,7 @@ def read(folder: SnapshotFolder, session_id: str | None = None) -> RecordedCours
     try:
         data = read_untrusted(path)
     except OSError as error:
-        msg = f"{path}: cannot be read: {error.strerror}"
-        raise SourceError(msg) from error
+        raise SourceError(f"{path}: cannot be read: {error.strerror}") from error
     return decoded(path, session_id, data)
 
 
@@ -194,8 +193,7 @@ def decoded(path: Path, session_id: str, data: bytes) -> RecordedCourse:
         head = msgspec.json.decode(lines[0] if lines else b"", type=_Head)
         calls = tuple(msgspec.json.decode(line, type=CallReport) for line in lines[1:])
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        msg = f"{path}: not a course that this version reads: {error}"
-        raise SourceError(msg) from error
+        raise SourceError(f"{path}: not a course that this version reads: {error}") from error
     return RecordedCourse(
         session_id=session_id,
         window=head.window,

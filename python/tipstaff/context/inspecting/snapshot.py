@@ -365,11 +365,9 @@ class SnapshotFolder:
         try:
             return msgspec.json.decode(file.read_bytes(), type=ContextSnapshot)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            msg = f"{file}: not a snapshot that this version reads: {error}"
-            raise SourceError(msg) from error
+            raise SourceError(f"{file}: not a snapshot that this version reads: {error}") from error
         except OSError as error:
-            msg = f"{file}: cannot be read: {error.strerror}"
-            raise SourceError(msg) from error
+            raise SourceError(f"{file}: cannot be read: {error.strerror}") from error
 
     def folder_of(self, session_id: str) -> Path:
         """Return where a session's files are, or would be."""

@@ -267,11 +267,9 @@ class ContextAssemblyPlan:
             If a stable section follows one that is neither stable nor protected, or has a focus.
         """
         if stable and focus is not None:
-            msg = f"section {key!r} is stable: it cannot depend on the request's focus"
-            raise ConfigError(msg)
+            raise ConfigError(f"section {key!r} is stable: it cannot depend on the request's focus")
         if stable and any(not section.stable and not section.protected for section in self._sections):
-            msg = f"section {key!r} is stable, but comes after one that is not: add stable sections first"
-            raise ConfigError(msg)
+            raise ConfigError(f"section {key!r} is stable, but comes after one that is not: add stable sections first")
         self._sections.append(
             PlannedSection(
                 key,
@@ -311,11 +309,9 @@ class ContextAssemblyPlan:
         if budget is None:
             budget = SystemPromptBudget()
         if on_overflow not in {"raise", "report"}:
-            msg = f"on_overflow: expected 'raise' or 'report', got {on_overflow!r}"
-            raise ConfigError(msg)
+            raise ConfigError(f"on_overflow: expected 'raise' or 'report', got {on_overflow!r}")
         if not 0.0 <= volatile_share <= 1.0:
-            msg = f"volatile_share: expected 0 to 1, got {volatile_share!r}"
-            raise ConfigError(msg)
+            raise ConfigError(f"volatile_share: expected 0 to 1, got {volatile_share!r}")
         sections = self._sections
         blank = [not section.content or section.content.isspace() for section in sections]
         overflow = overflow_of(sections, blank, budget)

@@ -55,8 +55,7 @@ class SystemPromptBudget(Record, frozen=True):
         for name in ("max_per_tier_chars", "max_total_chars"):
             value: object = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool) or value <= 0:
-                msg = f"{name}: expected a whole number of characters above 0, got {value!r}"
-                raise ConfigError(msg)
+                raise ConfigError(f"{name}: expected a whole number of characters above 0, got {value!r}")
 
     @classmethod
     def for_context_window(cls, context_tokens: int, max_output: int) -> SystemPromptBudget:
@@ -68,8 +67,7 @@ class SystemPromptBudget(Record, frozen=True):
         """
         for name, value in (("context_tokens", context_tokens), ("max_output", max_output)):
             if not isinstance(value, int) or isinstance(value, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
-                msg = f"{name}: expected a whole number of tokens, got {value!r}"
-                raise ConfigError(msg)
+                raise ConfigError(f"{name}: expected a whole number of tokens, got {value!r}")
         tokens = max(0, context_tokens - max_output) // PROMPT_WINDOW_SHARE
         total = min(PROMPT_TOTAL_CHARS, max(MIN_PROMPT_CHARS, tokens * CHARS_PER_TOKEN))
         return cls(min(PROMPT_TIER_CHARS, max(MIN_PROMPT_CHARS, total // 4)), total)

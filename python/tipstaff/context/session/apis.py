@@ -262,8 +262,7 @@ def _chat_item(message: dict[str, Any], at: int) -> dict[str, Any]:
         msg = f"message {at}: function_call is the former form of calls; use tool_calls and messages of role 'tool'"
         raise MessageError(msg)
     if _has_native_blocks(message):
-        msg = f"message {at}: a message of the Messages API: convert the conversation with to_openai_chat"
-        raise MessageError(msg)
+        raise MessageError(f"message {at}: a message of the Messages API: convert the conversation with to_openai_chat")
     item = {key: value for key, value in message.items() if key in _CHAT_FIELDS and value is not None and value != []}
     audio: object = message.get("audio")
     if isinstance(audio, Mapping) and not item.get("content"):
@@ -428,16 +427,14 @@ class _ResponsesShape(ResponsesShape):
 def _refuse_foreign_item(item: Mapping[str, Any], at: int) -> None:
     advice = "convert the conversation with from_openai_chat, then to_openai_responses"
     if "tool_calls" in item or item.get("role") in {"tool", "function"}:
-        msg = f"item {at}: a chat completions message: {advice}, or give the session api='openai-chat'"
-        raise MessageError(msg)
+        raise MessageError(f"item {at}: a chat completions message: {advice}, or give the session api='openai-chat'")
     content: object = item.get("content")
     blocks = cast("list[object]", content) if isinstance(content, list) else []
     if any(isinstance(one, Mapping) and cast("Mapping[str, Any]", one).get("type") in _NATIVE for one in blocks):
         msg = f"item {at}: a message of the Messages API: convert the conversation with to_openai_responses"
         raise MessageError(msg)
     if "role" not in item and "type" not in item:
-        msg = f"item {at}: expected a message with a role or an item with a type, got keys {sorted(item)}"
-        raise MessageError(msg)
+        raise MessageError(f"item {at}: expected a message with a role or an item with a type, got keys {sorted(item)}")
 
 
 def _kind(item: Mapping[str, Any]) -> str:
@@ -552,6 +549,5 @@ def wire_of(api: str) -> Wire:
         "openai-responses": ResponsesApi,
     }
     if api not in found:
-        msg = f"api: expected one of {', '.join(found)}, got {api!r}"
-        raise ConfigError(msg)
+        raise ConfigError(f"api: expected one of {', '.join(found)}, got {api!r}")
     return found[api]()

@@ -70,11 +70,9 @@ def read_session(path: Path) -> SavedSession:
     except FileNotFoundError:
         raise SourceNotFoundError(2, "no session was saved here", str(path)) from None
     except (msgspec.DecodeError, UnicodeDecodeError, OSError) as error:
-        msg = f"{path}: not a session that this version reads: {error}"
-        raise SourceError(msg) from error
+        raise SourceError(f"{path}: not a session that this version reads: {error}") from error
     if saved.version != VERSION:
-        msg = f"{path}: a session of version {saved.version}; this one reads {VERSION}"
-        raise SourceError(msg)
+        raise SourceError(f"{path}: a session of version {saved.version}; this one reads {VERSION}")
     return saved
 
 

@@ -179,11 +179,9 @@ class ContextSession:
         texts = count or TokenEstimator(self._wire.vocabulary)
         for name, value in (("git", git), ("snapshots", snapshots)):
             if isinstance(value, str) and value != "project":
-                msg = f"{name}: expected 'project', None or an object, got {value!r}"
-                raise ConfigError(msg)
+                raise ConfigError(f"{name}: expected 'project', None or an object, got {value!r}")
         if rule_files not in {"compiled", "whole", "none"}:
-            msg = f"rule_files: expected 'compiled', 'whole' or 'none', got {rule_files!r}"
-            raise ConfigError(msg)
+            raise ConfigError(f"rule_files: expected 'compiled', 'whole' or 'none', got {rule_files!r}")
         self._recorder = RequestRecorder(
             self._root, session_id, folder=snapshots, api=api, candidates=candidates, count=texts
         )  # fmt: skip
@@ -268,8 +266,7 @@ class ContextSession:
         before = self._state.copied()
         try:
             if previous_response_id is not None and self._api != "openai-responses":
-                msg = f"previous_response_id: {self._api} keeps no conversation; it is of openai-responses"
-                raise ConfigError(msg)
+                raise ConfigError(f"previous_response_id: {self._api} keeps no conversation; it is of openai-responses")
             self._prepare(given, tools, query, sections or {}, whole)
         except TipstaffError:
             # What cannot be sent was never said: the caller corrects its messages and gives them again.
@@ -311,8 +308,7 @@ class ContextSession:
             msg = f"the calls {waiting} have no results yet: give them in a message of the user's before the next call"
             raise MessageError(msg)
         if not len(self._state.view):
-            msg = "no messages: give at least one message of the user's"
-            raise MessageError(msg)
+            raise MessageError("no messages: give at least one message of the user's")
         self._plan_and_deliver(query, sections, turn_begins=turn_begins)
         if self._fitter.is_due(self._arguments):
             before = self._state.estimate()

@@ -36,8 +36,7 @@ def plain(value: object) -> Any:
         return [plain(item) for item in cast("Sequence[object]", value)]
     found: object = getattr(value, "__dict__", None)
     if not isinstance(found, dict) or isinstance(value, type):
-        msg = f"expected JSON or an object of an SDK, got {type(value).__name__}"
-        raise MessageError(msg)
+        raise MessageError(f"expected JSON or an object of an SDK, got {type(value).__name__}")
     fields = cast("dict[str, object]", found)
     more: object = getattr(value, "__pydantic_extra__", None)
     if isinstance(more, dict):
@@ -155,8 +154,7 @@ def plain_items(items: Sequence[Any]) -> list[dict[str, Any]]:
     for at, item in enumerate(items):
         data = plain(item)
         if not isinstance(data, dict):
-            msg = f"message {at}: expected a dictionary or an SDK's message, got {type(item).__name__}"
-            raise MessageError(msg)
+            raise MessageError(f"message {at}: expected a dictionary or an SDK's message, got {type(item).__name__}")
         found.append(cast("dict[str, Any]", data))
     return found
 
@@ -195,8 +193,7 @@ def definition_of(tool: object) -> dict[str, Any]:
     """
     found = plain(tool)
     if not isinstance(found, dict):
-        msg = f"tools: expected dictionaries, got {type(tool).__name__}"
-        raise MessageError(msg)
+        raise MessageError(f"tools: expected dictionaries, got {type(tool).__name__}")
     fields = cast("dict[str, Any]", found)
     return {key: value for key, value in fields.items() if key != "cache_control"}
 

@@ -46,20 +46,17 @@ class CompactionConfig(Record, frozen=True):
         for name in ("context_window_tokens", "max_output_tokens", "system_prompt_tokens", "protected_turns"):
             value: object = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-                msg = f"{name}: expected a whole number, 0 or more, got {value!r}"
-                raise ConfigError(msg)
+                raise ConfigError(f"{name}: expected a whole number, 0 or more, got {value!r}")
         if self.context_window_tokens == 0 or self.max_output_tokens >= self.context_window_tokens:
-            msg = (
+            raise ConfigError(
                 f"max_output_tokens: expected less than the window of {self.context_window_tokens} tokens, "
                 f"got {self.max_output_tokens}"
             )
-            raise ConfigError(msg)
         if not 0 < self.compaction_threshold <= 1:
             msg = f"compaction_threshold: expected a share above 0, at most 1, got {self.compaction_threshold!r}"
             raise ConfigError(msg)
         if not 0 < self.prune_target < self.compaction_threshold:
-            msg = f"prune_target: expected a share above 0, below the threshold, got {self.prune_target!r}"
-            raise ConfigError(msg)
+            raise ConfigError(f"prune_target: expected a share above 0, below the threshold, got {self.prune_target!r}")
 
     @property
     def effective_window_tokens(self) -> int:

@@ -39,11 +39,9 @@ def api_key(given: str | None, variable: str) -> str:
     """
     key = os.environ.get(variable, "") if given is None else given
     if given is None and not key:
-        msg = f"no key: set {variable}, or give one"
-        raise SummarizerError(msg)
+        raise SummarizerError(f"no key: set {variable}, or give one")
     if any(char < " " or char > "~" for char in key):
-        msg = f"the key of {variable} has characters that no key has (a line break at its end?)"
-        raise SummarizerError(msg)
+        raise SummarizerError(f"the key of {variable} has characters that no key has (a line break at its end?)")
     return key
 
 
@@ -54,8 +52,7 @@ def checked_base_url(url: str) -> str:
     """
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
-        msg = f"base_url: expected an http or https address, got {url!r}"
-        raise ConfigError(msg)
+        raise ConfigError(f"base_url: expected an http or https address, got {url!r}")
     return url.rstrip("/")
 
 
@@ -69,23 +66,18 @@ def post_json(url: str, headers: Mapping[str, str], body: Mapping[str, Any], tim
     try:
         status, data = _exchange(url, headers, body, deadline)
     except TimeoutError:
-        msg = f"{url}: no answer within {timeout_s:g} s"
-        raise SummarizerError(msg) from None
+        raise SummarizerError(f"{url}: no answer within {timeout_s:g} s") from None
     except (OSError, http.client.HTTPException) as error:
-        msg = f"{url}: not reached: {str(error) or type(error).__name__}"
-        raise SummarizerError(msg) from error
+        raise SummarizerError(f"{url}: not reached: {str(error) or type(error).__name__}") from error
     text = data.decode("utf-8", "replace")
     if status != http.client.OK:
-        msg = f"{url}: answered {status}: {_message_of(text)}"
-        raise SummarizerError(msg)
+        raise SummarizerError(f"{url}: answered {status}: {_message_of(text)}")
     try:
         value: object = json.loads(text)
     except ValueError:
-        msg = f"{url}: expected JSON, got {text[:_MAX_ERROR_CHARS]!r}"
-        raise SummarizerError(msg) from None
+        raise SummarizerError(f"{url}: expected JSON, got {text[:_MAX_ERROR_CHARS]!r}") from None
     if not isinstance(value, dict):
-        msg = f"{url}: expected a JSON object, got {text[:_MAX_ERROR_CHARS]!r}"
-        raise SummarizerError(msg)
+        raise SummarizerError(f"{url}: expected a JSON object, got {text[:_MAX_ERROR_CHARS]!r}")
     return cast("Mapping[str, Any]", value)
 
 
@@ -112,13 +104,11 @@ def _exchange(url: str, headers: Mapping[str, str], body: Mapping[str, Any], dea
             _left(deadline)
             size += len(chunk)
             if size > _MAX_BYTES:
-                msg = f"the answer is longer than {_MAX_BYTES:,} bytes"
-                raise http.client.HTTPException(msg)
+                raise http.client.HTTPException(f"the answer is longer than {_MAX_BYTES:,} bytes")
             chunks.append(chunk)
         expected: str | None = response.headers.get("content-length")
         if expected is not None and expected.isdigit() and int(expected) > size:
-            msg = f"the answer ended after {size:,} of {int(expected):,} bytes"
-            raise http.client.HTTPException(msg)
+            raise http.client.HTTPException(f"the answer ended after {size:,} of {int(expected):,} bytes")
         return int(response.status), b"".join(chunks)
 
 
@@ -369,8 +359,7 @@ class CommandSummarizer:
         max_input_chars: int = 400_000,
     ) -> None:
         if not command or isinstance(command, str):
-            msg = f"command: expected a program and its arguments, got {command!r}"
-            raise ConfigError(msg)
+            raise ConfigError(f"command: expected a program and its arguments, got {command!r}")
         self.command = tuple(command)
         self.max_input_chars = _positive("max_input_chars", max_input_chars)
         self._timeout_s = _positive("timeout_s", timeout_s)
@@ -387,18 +376,14 @@ class CommandSummarizer:
                 check=False,
             )
         except FileNotFoundError:
-            msg = f"{name}: no such program; install it, or choose another summarizer"
-            raise SummarizerError(msg) from None
+            raise SummarizerError(f"{name}: no such program; install it, or choose another summarizer") from None
         except subprocess.TimeoutExpired:
-            msg = f"{name}: no answer within {self._timeout_s:g} s"
-            raise SummarizerError(msg) from None
+            raise SummarizerError(f"{name}: no answer within {self._timeout_s:g} s") from None
         except OSError as error:
-            msg = f"{name}: could not be started: {error}"
-            raise SummarizerError(msg) from error
+            raise SummarizerError(f"{name}: could not be started: {error}") from error
         stderr = done.stderr.decode("utf-8", "replace").strip()
         if done.returncode != 0:
-            msg = f"{name}: ended with {done.returncode}: {stderr[-300:] or 'it gave no reason'}"
-            raise SummarizerError(msg)
+            raise SummarizerError(f"{name}: ended with {done.returncode}: {stderr[-300:] or 'it gave no reason'}")
         return _answered(done.stdout.decode("utf-8", "replace"), name, None)
 
 
@@ -414,14 +399,12 @@ def summary_in(reply: str) -> str:
 def _answered(text: str, where: str, reason: object) -> str:
     if summary_in(text):
         return text
-    msg = f"{where}: the answer has no text" + (f" (it ended with {reason!r})" if reason else "")
-    raise SummarizerError(msg)
+    raise SummarizerError(f"{where}: the answer has no text" + (f" (it ended with {reason!r})" if reason else ""))
 
 
 def _positive(name: str, value: Any) -> Any:
     if not isinstance(value, int | float) or not value > 0:
-        msg = f"{name}: expected a positive number, got {value!r}"
-        raise ConfigError(msg)
+        raise ConfigError(f"{name}: expected a positive number, got {value!r}")
     return value
 
 

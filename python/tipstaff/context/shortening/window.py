@@ -95,16 +95,14 @@ class ContextWindow:
             ("tool_result_max_age", tool_result_max_age, 1),
         ):
             if isinstance(value, bool) or value < least:
-                msg = f"{name}: expected at least {least}, got {value!r}"
-                raise ConfigError(msg)
+                raise ConfigError(f"{name}: expected at least {least}, got {value!r}")
         try:
             # A float such as 0.6 stands for the decimal that was written.
             share = Fraction(str(threshold))
         except ValueError:
             share = Fraction(0)
         if not 0 < share <= 1:
-            msg = f"threshold: expected a number above 0 and at most 1, got {threshold!r}"
-            raise ConfigError(msg)
+            raise ConfigError(f"threshold: expected a number above 0 and at most 1, got {threshold!r}")
         self.limit: Final = limit
         self.headroom: Final = headroom
         self.threshold: Final = share
@@ -126,11 +124,9 @@ class ContextWindow:
         `tokens` is negative.
         """
         if region not in REGIONS:
-            msg = f"region: expected one of {', '.join(REGIONS)}, got {region!r}"
-            raise ConfigError(msg)
+            raise ConfigError(f"region: expected one of {', '.join(REGIONS)}, got {region!r}")
         if tokens is not None and tokens < 0:
-            msg = f"tokens: expected at least 0, got {tokens!r}"
-            raise ConfigError(msg)
+            raise ConfigError(f"tokens: expected at least 0, got {tokens!r}")
         links: frozenset[str] = frozenset()
         if isinstance(content, Mapping):
             links, only_results = _links(content)

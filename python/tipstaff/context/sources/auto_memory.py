@@ -103,8 +103,7 @@ class AutoMemory:
         """
         unknown = sorted(set(entries) - set(_HEADINGS))
         if unknown:
-            msg = f"auto-memory: expected kinds among {', '.join(_HEADINGS)}, got {unknown[0]!r}"
-            raise ConfigError(msg)
+            raise ConfigError(f"auto-memory: expected kinds among {', '.join(_HEADINGS)}, got {unknown[0]!r}")
         new = {kind: list(dict.fromkeys(filter(None, map(redact, map(_line, entries[kind]))))) for kind in entries}
         if not any(new.values()):
             return 0
@@ -188,13 +187,11 @@ class AutoMemory:
         except OSError as error:
             raise write_error(self.path, error) from error
         if len(data) > _MAX_BYTES:
-            msg = f"{self.path}: more than {_MAX_BYTES:,} bytes; nothing is added to it"
-            raise StoreWriteError(msg)
+            raise StoreWriteError(f"{self.path}: more than {_MAX_BYTES:,} bytes; nothing is added to it")
         try:
             text = data.decode("utf-8")
         except UnicodeDecodeError as error:
-            msg = f"{self.path}: not UTF-8 at byte {error.start}; nothing is added to it"
-            raise StoreWriteError(msg) from error
+            raise StoreWriteError(f"{self.path}: not UTF-8 at byte {error.start}; nothing is added to it") from error
         others: list[str] = []
         kind = ""
         for line in text.split("\n"):

@@ -295,5 +295,4 @@ def _counted(value: object, count: TextCounter) -> int:
         return count(value) if value else 0
     if value is None:
         return 0
-    msg = f"expected a text, got {type(value).__name__}: {str(value)[:60]!r}"
-    raise MessageError(msg)
+    raise MessageError(f"expected a text, got {type(value).__name__}: {str(value)[:60]!r}")

@@ -80,11 +80,9 @@ class TokenEstimator:
     def __init__(self, vocabulary: str = "claude", *, scale: float = 1.0) -> None:
         weights = TOKEN_WEIGHTS.get(vocabulary)
         if weights is None:
-            msg = f"vocabulary {vocabulary!r}: expected one of {', '.join(VOCABULARIES)}"
-            raise ConfigError(msg)
+            raise ConfigError(f"vocabulary {vocabulary!r}: expected one of {', '.join(VOCABULARIES)}")
         if not 0 < scale < float("inf"):
-            msg = f"scale: expected a positive number, got {scale!r}"
-            raise ConfigError(msg)
+            raise ConfigError(f"scale: expected a positive number, got {scale!r}")
         self.vocabulary: Final = vocabulary
         self.scale: Final = scale
         self._scripts = SCRIPT_WEIGHTS[vocabulary]
@@ -153,8 +151,7 @@ class TokenEstimator:
         Raises `ConfigError` if one of the figures is not positive.
         """
         if estimated <= 0 or measured <= 0:
-            msg = f"expected two positive numbers of tokens, got {estimated} and {measured}"
-            raise ConfigError(msg)
+            raise ConfigError(f"expected two positive numbers of tokens, got {estimated} and {measured}")
         return TokenEstimator(self.vocabulary, scale=self.scale * measured / estimated)
 
     def __repr__(self) -> str:

@@ -182,8 +182,7 @@ def made_up(sample: str) -> str:
         if name == "lit":
             return rest
         if not rest.isdigit():
-            message = f"sample {sample!r}: {match[0]} needs a count"
-            raise SecretPackError(message)
+            raise SecretPackError(f"sample {sample!r}: {match[0]} needs a count")
         count = int(rest)
         if name == "crc62":
             body = _filled(BASE62, count - 6, seed)
@@ -197,8 +196,7 @@ def made_up(sample: str) -> str:
             return _filled(_ALPHABETS[name], count, seed)
         if len(name) == 1:
             return name * count
-        message = f"sample {sample!r}: there is no generator {name!r}"
-        raise SecretPackError(message)
+        raise SecretPackError(f"sample {sample!r}: there is no generator {name!r}")
 
     return _GENERATOR.sub(fill, sample)
 
@@ -214,8 +212,7 @@ def parse_pack(text: str, source: str) -> tuple[SecretRule, ...]:
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        message = f"{source}: {error}"
-        raise SecretPackError(message) from None
+        raise SecretPackError(f"{source}: {error}") from None
     found: list[SecretRule] = []
     tables: list[Any] = data.get("rule", [])
     for number, table in enumerate(tables, 1):
@@ -223,8 +220,7 @@ def parse_pack(text: str, source: str) -> tuple[SecretRule, ...]:
             rule = msgspec.convert(table, SecretRule)
         except msgspec.ValidationError as error:
             name = table.get("id", f"number {number}") if isinstance(table, dict) else f"number {number}"
-            message = f"{source}: rule {name}: {error}"
-            raise SecretPackError(message) from None
+            raise SecretPackError(f"{source}: rule {name}: {error}") from None
         _check(rule, source)
         found.append(rule)
     return tuple(found)
@@ -254,11 +250,9 @@ def _check(rule: SecretRule, source: str) -> None:
         if missing
     ]
     if wanting:
-        message = f"{source}: rule {rule.id}: lacks {' and '.join(wanting)}"
-        raise SecretPackError(message)
+        raise SecretPackError(f"{source}: rule {rule.id}: lacks {' and '.join(wanting)}")
     if not (0 <= rule.show <= 255 and 0 <= rule.priority <= 99 and 0 <= rule.entropy < 8):
-        message = f"{source}: rule {rule.id}: show is 0 to 255, priority 0 to 99, entropy below 8"
-        raise SecretPackError(message)
+        raise SecretPackError(f"{source}: rule {rule.id}: show is 0 to 255, priority 0 to 99, entropy below 8")
 
 
 def _folder() -> Any:

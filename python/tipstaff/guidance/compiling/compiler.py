@@ -78,11 +78,9 @@ def compile_guidance(
         if text is None or (name == "local" and not text):
             continue
         if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-            msg = f"{name} is a {type(text).__name__}; it must be the text of a rule file"
-            raise TypeError(msg)
+            raise TypeError(f"{name} is a {type(text).__name__}; it must be the text of a rule file")
         if len(text) > MAX_SOURCE_BYTES:
-            msg = f"{name} has {len(text):,} characters; a rule file may have at most {MAX_SOURCE_BYTES:,}"
-            raise SourceError(msg)
+            raise SourceError(f"{name} has {len(text):,} characters; a rule file may have at most {MAX_SOURCE_BYTES:,}")
         documents.append(document_from_text(text, name, source=name))
     return compile_documents(documents, config=config, previous=previous)
 

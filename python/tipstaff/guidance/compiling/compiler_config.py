@@ -42,5 +42,4 @@ class CompilerConfig(Record, frozen=True):
             except (TypeError, ValueError):
                 plain = False
             if not plain:
-                msg = f"today is {self.today!r}; it must be an ISO date such as 2026-11-21"
-                raise ConfigError(msg)
+                raise ConfigError(f"today is {self.today!r}; it must be an ISO date such as 2026-11-21")

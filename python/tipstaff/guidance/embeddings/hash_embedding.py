@@ -68,8 +68,7 @@ class HashEmbedding:
 
     def __init__(self, dimensions: int = 384) -> None:
         if not isinstance(dimensions, int) or not 1 <= dimensions <= MAX_DIMENSIONS:  # pyright: ignore[reportUnnecessaryIsInstance]
-            msg = f"dimensions is {dimensions!r}; it must be a whole number between 1 and {MAX_DIMENSIONS}"
-            raise ConfigError(msg)
+            raise ConfigError(f"dimensions is {dimensions!r}; it must be a whole number between 1 and {MAX_DIMENSIONS}")
         self.dimensions = dimensions
 
     @property
@@ -124,8 +123,7 @@ class HashEmbedding:
 
     def _embed_texts(self, texts: Sequence[str], out: Any) -> None:
         if isinstance(texts, str):
-            msg = "one text was given where a list of texts is wanted"
-            raise TypeError(msg)
+            raise TypeError("one text was given where a list of texts is wanted")
         if not texts:
             return
         try:
@@ -165,11 +163,9 @@ def arrow_column(column: Any) -> tuple[memoryview, Any, bool]:
     """
     kind = str(column.type)
     if kind not in {"string", "large_string", "utf8", "large_utf8"}:
-        msg = f"an Arrow column of {kind} was given; it must be one of strings"
-        raise TypeError(msg)
+        raise TypeError(f"an Arrow column of {kind} was given; it must be one of strings")
     if column.null_count:
-        msg = f"the Arrow column has {column.null_count} nulls; fill them first"
-        raise ValueError(msg)
+        raise ValueError(f"the Arrow column has {column.null_count} nulls; fill them first")
     large = kind.startswith("large")
     if not len(column):
         return memoryview(b""), b"", large

@@ -79,16 +79,13 @@ class OnnxEmbedding:
             msg = f"{folder}: there is no tokenizer.json beside the model; export the tokenizer as well"
             raise EmbeddingFileError(msg)
         if threads is not None and threads < 1:
-            msg = f"threads is {threads}; it must be at least 1, or None"
-            raise ConfigError(msg)
+            raise ConfigError(f"threads is {threads}; it must be at least 1, or None")
         self._pooling = _pooling(folder, model) if pooling is None else pooling
         if self._pooling not in _POOLINGS.values():
-            msg = f"pooling is {self._pooling!r}; it must be one of {', '.join(_POOLINGS.values())}"
-            raise ConfigError(msg)
+            raise ConfigError(f"pooling is {self._pooling!r}; it must be one of {', '.join(_POOLINGS.values())}")
         longest = _longest(folder, model) if max_pieces is None else max_pieces
         if not 2 <= longest <= _PIECES_PER_RUN:
-            msg = f"max_pieces is {longest}; it must be between 2 and {_PIECES_PER_RUN}"
-            raise ConfigError(msg)
+            raise ConfigError(f"max_pieces is {longest}; it must be between 2 and {_PIECES_PER_RUN}")
         self._tokenizer = _open_tokenizer(tokenizer, longest)
         self._session = _open_session(model, threads)
         self._inputs = self._check_inputs(model)
@@ -118,14 +115,12 @@ class OnnxEmbedding:
         import numpy as np
 
         if isinstance(texts, str):
-            msg = "one text was given where a list of texts is wanted"
-            raise TypeError(msg)
+            raise TypeError("one text was given where a list of texts is wanted")
         column: Any = texts
         listed: list[str | None] = column.to_pylist() if hasattr(column, "to_pylist") else list(column)
         words = [text for text in listed if text is not None]
         if len(words) != len(listed):
-            msg = f"the Arrow column has {len(listed) - len(words)} nulls; fill them first"
-            raise ValueError(msg)
+            raise ValueError(f"the Arrow column has {len(listed) - len(words)} nulls; fill them first")
         # Lone surrogates are no text to a tokenizer.
         words = [text.encode("utf-8", "replace").decode() for text in words]
         out = np.zeros((len(words), self.dimensions), dtype=np.float32)
@@ -154,8 +149,7 @@ class OnnxEmbedding:
         import numpy as np
 
         if len(headings) != len(texts):
-            msg = f"{len(headings)} headings were given for {len(texts)} texts; there must be one for each"
-            raise ValueError(msg)
+            raise ValueError(f"{len(headings)} headings were given for {len(texts)} texts; there must be one for each")
         rows = self.embed_batch(texts)
         above = [heading for heading in dict.fromkeys(headings) if heading]
         if above:
@@ -189,11 +183,10 @@ class OnnxEmbedding:
         names = [one.name for one in self._session.get_inputs()]
         unknown = [name for name in names if name not in _INPUTS]
         if unknown or "input_ids" not in names:
-            msg = (
+            raise EmbeddingFileError(
                 f"{model}: the model takes {', '.join(names)}; a sentence transformer takes input_ids and "
                 "attention_mask, and perhaps token_type_ids"
             )
-            raise EmbeddingFileError(msg)
         return names
 
     def _check_output(self, model: Path) -> tuple[str, int]:
@@ -204,11 +197,10 @@ class OnnxEmbedding:
         )
         width = chosen.shape[-1] if chosen.shape else None
         if len(chosen.shape) not in {2, 3} or chosen.type != "tensor(float)":
-            msg = (
+            raise EmbeddingFileError(
                 f"{model}: the output {chosen.name} is {chosen.type} of shape {chosen.shape}; a sentence transformer "
                 "gives tensor(float) of (texts, pieces, dimensions) or (texts, dimensions)"
             )
-            raise EmbeddingFileError(msg)
         if isinstance(width, int) and width > 0:
             return chosen.name, width
         import numpy as np
@@ -249,8 +241,7 @@ def _read(path: Path | None) -> dict[str, Any]:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        msg = f"{path}: not readable as JSON ({error}); export the model again"
-        raise EmbeddingFileError(msg) from error
+        raise EmbeddingFileError(f"{path}: not readable as JSON ({error}); export the model again") from error
     return data if isinstance(data, dict) else {}
 
 
@@ -279,8 +270,7 @@ def _open_tokenizer(path: Path, longest: int) -> Any:
     try:
         tokenizer = Tokenizer.from_file(str(path))
     except Exception as error:
-        msg = f"{path}: not a tokenizer ({error}); export it again"
-        raise EmbeddingFileError(msg) from error
+        raise EmbeddingFileError(f"{path}: not a tokenizer ({error}); export it again") from error
     tokenizer.enable_truncation(longest)
     tokenizer.no_padding()
     return tokenizer
@@ -299,8 +289,7 @@ def _open_session(path: Path, threads: int | None) -> Any:
     try:
         return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except Exception as error:
-        msg = f"{path}: onnxruntime cannot open the model ({error}); export it again"
-        raise EmbeddingFileError(msg) from error
+        raise EmbeddingFileError(f"{path}: onnxruntime cannot open the model ({error}); export it again") from error
 
 
 def _missing(package: str) -> str:

@@ -150,8 +150,7 @@ class StaticEmbedding:
     def rule_rows(self, texts: Sequence[str], headings: Sequence[str]) -> bytearray:
         """Return what `rule_vectors` does as the bytes of float32 (n_rules, dimensions), without NumPy."""
         if len(headings) != len(texts):
-            msg = f"{len(headings)} headings were given for {len(texts)} texts; there must be one for each"
-            raise ValueError(msg)
+            raise ValueError(f"{len(headings)} headings were given for {len(texts)} texts; there must be one for each")
         rows = self.embed_rows(texts)
         # Many rules are under one heading.
         positions = {heading: index for index, heading in enumerate(dict.fromkeys(headings))}
@@ -198,8 +197,7 @@ def _checked(path: str) -> mmap.mmap:
         try:
             wordpiece_shape(view)
         except ValueError as error:
-            msg = f"{path}: {error}; install the package again"
-            raise EmbeddingFileError(msg) from error
+            raise EmbeddingFileError(f"{path}: {error}; install the package again") from error
         for name, at, part in (
             ("header", _HEADER_DIGEST_AT, view[:_HEADER_DIGEST_AT]),
             ("table", _BODY_DIGEST_AT, view[_HEADER_BYTES:]),

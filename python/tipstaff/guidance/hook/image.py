@@ -83,8 +83,7 @@ def hook_image(bundle: PolicyBundle, repository: Path, embedding: StaticEmbeddin
     """Return the bytes of the file."""
     shards = bundle.shards
     if len(shards) > MAX_RULES:
-        msg = f"{len(shards)} rules are too many for the hook; it takes at most {MAX_RULES}"
-        raise ConfigError(msg)
+        raise ConfigError(f"{len(shards)} rules are too many for the hook; it takes at most {MAX_RULES}")
     strings = bytearray()
 
     def text(value: str) -> tuple[int, int]:

@@ -58,8 +58,7 @@ def rank_texts(
         If `headings` has another length than `texts`, or `k` is no whole number.
     """
     if headings is not None and len(headings) != len(texts):
-        msg = f"{len(headings)} headings were given for {len(texts)} texts; there must be one for each"
-        raise ValueError(msg)
+        raise ValueError(f"{len(headings)} headings were given for {len(texts)} texts; there must be one for each")
     require_whole_number("k", k)
     if not texts or k <= 0:
         return []

@@ -79,12 +79,11 @@ class ShardRetriever:
         if isinstance(bundle, ShardStore):
             asked = (self.embedding.identity, self.embedding.dimensions)
             if asked != (bundle.embedding_identity, bundle.dims):
-                msg = (
+                raise StoreEmbeddingError(
                     f"{bundle.path}: the store holds vectors of {bundle.embedding_identity!r} with {bundle.dims} "
                     f"dimensions, the retriever asks with {asked[0]!r} and {asked[1]}; open it with the same embedding "
                     "or compile again"
                 )
-                raise StoreEmbeddingError(msg)
             self._index = index_of_store(bundle)
         else:
             self._index = index_of_bundle(bundle, self.embedding)
@@ -106,8 +105,7 @@ class ShardRetriever:
             If a name is unknown or a value cannot be; nothing is changed then.
         """
         if unknown := sorted(changes.keys() - {"boosts", "today"}):
-            msg = f"unknown setting {', '.join(unknown)}; there are boosts, today"
-            raise ConfigError(msg)
+            raise ConfigError(f"unknown setting {', '.join(unknown)}; there are boosts, today")
         boosts = changes.get("boosts", self.boosts)
         self._configure(boosts_of(self.embedding) if boosts is None else boosts, changes.get("today", self._today))
 
@@ -230,8 +228,7 @@ class ShardRetriever:
             shards, else one, as the interpreter's lock would only be passed back and forth.
         """
         if isinstance(tasks, str):
-            msg = "one text was given where a list of tasks is wanted"
-            raise TypeError(msg)
+            raise TypeError("one text was given where a list of tasks is wanted")
         if isinstance(risk_filter, Iterable) and not isinstance(risk_filter, str):
             risk_filter = tuple(risk_filter)
         day = self._today or current_day() if today is None else iso_day(today)
@@ -269,8 +266,7 @@ class ShardRetriever:
     ) -> Question:
         """Return what `retrieve` asks for these arguments; raises as it does."""
         if not isinstance(task, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-            msg = f"the task is a {type(task).__name__}; it must be a text"
-            raise TypeError(msg)
+            raise TypeError(f"the task is a {type(task).__name__}; it must be a text")
         return Question(
             task,
             classify_intent(task) if intent is None else given_intent(intent),

@@ -234,8 +234,7 @@ def given_intent(intent: str) -> IntentMatch:
         If it is invalid.
     """
     if intent not in INTENT_BITS:
-        msg = f"intent is {intent!r}; it must be one of {', '.join(INTENT_BITS)}"
-        raise ConfigError(msg)
+        raise ConfigError(f"intent is {intent!r}; it must be one of {', '.join(INTENT_BITS)}")
     return IntentMatch(intent, 1.0)
 
 
@@ -253,8 +252,7 @@ def risk_bits(risk_filter: str | Iterable[str] | None) -> int:
     for name in (risk_filter,) if isinstance(risk_filter, str) else risk_filter:
         code = RISK_CODES.get(name)
         if code is None:
-            msg = f"risk_filter names {name!r}; risk classes are {', '.join(RISK_CLASSES)}"
-            raise ConfigError(msg)
+            raise ConfigError(f"risk_filter names {name!r}; risk classes are {', '.join(RISK_CLASSES)}")
         bits |= 1 << code
     return bits or ALL_RISKS
 

@@ -173,8 +173,7 @@ def iso_day(day: str) -> str:
             return day
     except (TypeError, ValueError):
         pass
-    msg = f"today is {day!r}; it must be an ISO date such as 2026-11-21"
-    raise ConfigError(msg)
+    raise ConfigError(f"today is {day!r}; it must be an ISO date such as 2026-11-21")
 
 
 MAX_MASKS: Final = 64

@@ -97,11 +97,9 @@ def unit_rows(vectors: Any, n_rows: int, dimensions: int) -> Any:
 
     rows = np.ascontiguousarray(vectors, dtype=np.float32)
     if rows.shape != (n_rows, dimensions):
-        msg = f"the embedding gave an array of shape {rows.shape}; it must be ({n_rows}, {dimensions})"
-        raise ValueError(msg)
+        raise ValueError(f"the embedding gave an array of shape {rows.shape}; it must be ({n_rows}, {dimensions})")
     if not np.isfinite(rows).all():
-        msg = "the embedding gave a number that is not finite"
-        raise ValueError(msg)
+        raise ValueError("the embedding gave a number that is not finite")
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     if np.abs(lengths - 1.0).max(initial=0.0) <= 1e-5:
         return rows

@@ -101,8 +101,7 @@ def make_intent_table(entries: Mapping[tuple[str, ...], IntentEntry], flags: Map
     total = sum(map(len, phrases.values()))
     if len(numbers) > _MAX_WORDS // 2 or total >= _EMPTY or idents > MAX_IDENTS or len(weights) > 256:
         counts = f"{len(numbers)} words, {total} phrases, {idents} idents, {len(weights)} weights"
-        msg = f"{counts} are too large for a lexicon"
-        raise ValueError(msg)
+        raise ValueError(f"{counts} are too large for a lexicon")
 
     def packed(entry: IntentEntry) -> tuple[int, ...]:
         indices = [
@@ -117,8 +116,7 @@ def make_intent_table(entries: Mapping[tuple[str, ...], IntentEntry], flags: Map
         encoded = word.encode()
         begun = sorted(phrases.get(word, ()), key=lambda words: -len(words))
         if not 0 < len(encoded) <= MAX_WORD_BYTES or any(len(words) > 1 + MAX_FURTHER_WORDS for words in begun):
-            msg = f"{word!r} or a phrase that begins with it is too long for a lexicon"
-            raise ValueError(msg)
+            raise ValueError(f"{word!r} or a phrase that begins with it is too long for a lexicon")
         # A word that only begins phrases is one that is met and says nothing.
         entry = single.get(word, IntentEntry(SILENT if begun else NONE, 0))
         records += _WORD.pack(

@@ -47,8 +47,7 @@ def make_lexicon(values: Mapping[str, int], stems: Mapping[str, str]) -> bytes:
         If a word is empty or has more than `MAX_WORD_BYTES`, or a word of `values` has no stem.
     """
     if missing := values.keys() - stems.keys():
-        msg = f"words without a stem: {', '.join(sorted(missing))}"
-        raise ValueError(msg)
+        raise ValueError(f"words without a stem: {', '.join(sorted(missing))}")
     n_slots = 16
     while n_slots < 2 * len(stems):
         n_slots *= 2
@@ -56,8 +55,7 @@ def make_lexicon(values: Mapping[str, int], stems: Mapping[str, str]) -> bytes:
     for word, stem in stems.items():
         key = word.encode()
         if not 0 < len(key) <= MAX_WORD_BYTES:
-            msg = f"{word!r} has {len(key)} bytes; a lexicon's words have 1 to {MAX_WORD_BYTES}"
-            raise ValueError(msg)
+            raise ValueError(f"{word!r} has {len(key)} bytes; a lexicon's words have 1 to {MAX_WORD_BYTES}")
         slot = _first_slot(key, n_slots)
         while slots[slot * _SLOT.size]:
             slot = (slot + 1) % n_slots
@@ -85,7 +83,6 @@ def read_lexicon(lexicon: bytes) -> dict[bytes, tuple[int, int]]:
         slots = _HEADER.unpack_from(lexicon)[1]
     sound = 0 < slots <= _MAX_SLOTS and not slots & (slots - 1)
     if not sound or len(lexicon) != _HEADER.size + slots * _SLOT.size:
-        msg = "lexicon: not a valid lexicon; make one with tipstaff.kernels.formats.lexicon"
-        raise ValueError(msg)
+        raise ValueError("lexicon: not a valid lexicon; make one with tipstaff.kernels.formats.lexicon")
     entries = _SLOT.iter_unpack(memoryview(lexicon)[_HEADER.size :])
     return {key.rstrip(b"\0"): (value, stem) for key, value, stem in entries if key[:8] != bytes(8)}

@@ -75,23 +75,20 @@ def item_tokens(item: Item) -> int:
     given = item.get("tokens")
     if given is not None:
         if isinstance(given, bool) or not isinstance(given, int) or given < 0:
-            msg = f"{item.get('id')}: expected a number of tokens, got {given!r}"
-            raise ConfigError(msg)
+            raise ConfigError(f"{item.get('id')}: expected a number of tokens, got {given!r}")
         return given
     texts: list[object] = [item.get("text"), item.get("summary")]
     for key in ("requirements", "chunks"):
         parts: object = item.get(key) or ()
         if isinstance(parts, str) or not isinstance(parts, Sequence):
-            msg = f"{item.get('id')}: {key} must be a list of texts, got {parts!r}"
-            raise ConfigError(msg)
+            raise ConfigError(f"{item.get('id')}: {key} must be a list of texts, got {parts!r}")
         texts.extend(cast("Sequence[object]", parts))
     total = 0
     for text in texts:
         if text is None:
             continue
         if not isinstance(text, str):
-            msg = f"{item.get('id')}: expected a text, got {text!r}"
-            raise ConfigError(msg)
+            raise ConfigError(f"{item.get('id')}: expected a text, got {text!r}")
         total += text_tokens(text)
     return total
 
@@ -134,14 +131,12 @@ def assemble_review(
     """
     for name, value in (("window", window), ("task_output_tokens", task_output_tokens), ("reserve", reserve)):
         if not _is_count(value):
-            msg = f"{name}: expected a number of tokens, got {value!r}"
-            raise ConfigError(msg)
+            raise ConfigError(f"{name}: expected a number of tokens, got {value!r}")
     tiers = [[(_id(item), item_tokens(item)) for item in tier] for tier in (sops, decisions, summaries, conventions)]
     ids = [name for tier in tiers for name, _ in tier]
     if len(set(ids)) < len(ids):
         repeated = next(name for name in ids if ids.count(name) > 1)
-        msg = f"id {repeated!r} occurs more than once"
-        raise ConfigError(msg)
+        raise ConfigError(f"id {repeated!r} occurs more than once")
     sop_tokens = dict(tiers[0])
     sop_total = sum(sop_tokens.values())
     room = largest_task_output(window, reserve)
@@ -180,6 +175,5 @@ def _is_count(value: object) -> bool:
 def _id(item: Item) -> str:
     name = item.get("id")
     if not isinstance(name, str) or not name:
-        msg = f"an item has no id: {str(dict(item))[:80]}"
-        raise ConfigError(msg)
+        raise ConfigError(f"an item has no id: {str(dict(item))[:80]}")
     return name

@@ -189,6 +189,5 @@ def _parser(language: str) -> Any:
         core = importlib.import_module("tree_sitter")
         grammar = importlib.import_module(table.module)
     except ImportError as error:
-        msg = f"signatures of {language} need {error.name}; install tipstaff[review]"
-        raise MissingExtraError(msg) from error
+        raise MissingExtraError(f"signatures of {language} need {error.name}; install tipstaff[review]") from error
     return core.Parser(core.Language(getattr(grammar, table.function)()))

@@ -99,8 +99,7 @@ class Facts:
             return self.package_manager == value
         if kind == "tool":
             return self.find_tool(value) is not None
-        msg = f"unknown kind of condition: {condition!r}"
-        raise ValueError(msg)
+        raise ValueError(f"unknown kind of condition: {condition!r}")
 
     @cached_property
     def names(self) -> frozenset[str]:

@@ -75,8 +75,7 @@ def judge_checks(
         If `attempt` or `max_attempts` is below 1.
     """
     if attempt < 1 or max_attempts < 1:
-        msg = f"attempts are counted from 1, got attempt {attempt} of {max_attempts}"
-        raise ConfigError(msg)
+        raise ConfigError(f"attempts are counted from 1, got attempt {attempt} of {max_attempts}")
     failed = [check for check in checks if not check_passes(check, results.get(check.name))]
     required = tuple(check.name for check in failed if check.required)
     optional = tuple(check.name for check in failed if not check.required)

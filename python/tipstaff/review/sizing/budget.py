@@ -59,14 +59,11 @@ class SizingConfig(Record, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         if not 0 < self.task_share <= 1:
-            msg = f"task_share: expected a number above 0 and at most 1, got {self.task_share!r}"
-            raise ConfigError(msg)
+            raise ConfigError(f"task_share: expected a number above 0 and at most 1, got {self.task_share!r}")
         if not 0 <= self.soft_files <= self.hard_files:
-            msg = f"expected 0 <= soft_files <= hard_files, got {self.soft_files} and {self.hard_files}"
-            raise ConfigError(msg)
+            raise ConfigError(f"expected 0 <= soft_files <= hard_files, got {self.soft_files} and {self.hard_files}")
         if self.sop_reserve < 0:
-            msg = f"sop_reserve: expected a number of tokens, got {self.sop_reserve!r}"
-            raise ConfigError(msg)
+            raise ConfigError(f"sop_reserve: expected a number of tokens, got {self.sop_reserve!r}")
 
 
 class TaskSizing(Record, frozen=True, kw_only=True):
@@ -146,8 +143,7 @@ def file_tokens(path: str, size: FileSize) -> int:
     if size is None:
         return FIXED_FILE_TOKENS if flat else 0
     if isinstance(size, bool) or not isinstance(size, int) or size < 0:
-        msg = f"{path}: expected a size in bytes, got {size!r}"
-        raise ConfigError(msg)
+        raise ConfigError(f"{path}: expected a size in bytes, got {size!r}")
     if flat or (not stated and is_generated_name(path)):
         return FIXED_FILE_TOKENS
     return -(-size // BYTES_PER_TOKEN)
@@ -192,11 +188,9 @@ def size_task(
         If the window or the sweet spot is not positive, or a size is not usable.
     """
     if not _is_positive(window):
-        msg = f"window: expected a positive number of tokens, got {window!r}"
-        raise ConfigError(msg)
+        raise ConfigError(f"window: expected a positive number of tokens, got {window!r}")
     if sweet_spot is not None and not _is_positive(sweet_spot):
-        msg = f"sweet_spot: expected a positive number of tokens, got {sweet_spot!r}"
-        raise ConfigError(msg)
+        raise ConfigError(f"sweet_spot: expected a positive number of tokens, got {sweet_spot!r}")
     settings = config or SizingConfig()
     tokens = {path: file_tokens(path, size) for path, size in files.items()}
     about = text_tokens(description)

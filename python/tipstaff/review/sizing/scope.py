@@ -60,13 +60,11 @@ def resolve_scope(
         If a path leaves the repository, a glob cannot be used, or the plan has another key or value.
     """
     if plan is not None and not isinstance(cast("object", plan), Mapping):
-        msg = f"plan: expected a mapping with {', '.join(_PLAN_KEYS)}, got {plan!r}"
-        raise ConfigError(msg)
+        raise ConfigError(f"plan: expected a mapping with {', '.join(_PLAN_KEYS)}, got {plan!r}")
     included, excluded, untouchable = (_patterns(plan or {}, key) for key in _PLAN_KEYS)
     for key in plan or {}:
         if key not in _PLAN_KEYS:
-            msg = f"plan: unknown key {key!r}; expected {', '.join(_PLAN_KEYS)}"
-            raise ConfigError(msg)
+            raise ConfigError(f"plan: unknown key {key!r}; expected {', '.join(_PLAN_KEYS)}")
     paths = sorted({normal_path(path) for path in repo})
     known = set(paths)
     protected = _any_of(untouchable)
@@ -110,8 +108,7 @@ def repository_path(path: str) -> str:
     """
     plain = posixpath.normpath(normal_path(path)) if path.strip() else ""
     if plain in {"", ".", ".."} or plain.startswith(("/", "../")) or "\0" in plain:
-        msg = f"{path!r}: expected a path inside the repository, relative to its root"
-        raise ConfigError(msg)
+        raise ConfigError(f"{path!r}: expected a path inside the repository, relative to its root")
     return plain
 
 
@@ -129,5 +126,4 @@ def _any_of(globs: Sequence[str]) -> Callable[[str], bool]:
 def _check_pattern(pattern: str, where: str) -> None:
     reason = is_valid(pattern)
     if reason is not None:
-        msg = f"{where}: glob {pattern!r} cannot be used: {reason}"
-        raise ConfigError(msg)
+        raise ConfigError(f"{where}: glob {pattern!r} cannot be used: {reason}")

@@ -63,16 +63,14 @@ def read_sops(root: Path, folders: Sequence[str] | None = None, before: Mapping[
     for folder in FOLDERS if folders is None else folders:
         path = (root / folder).resolve()
         if not path.is_relative_to(base):
-            msg = f"{folder}: expected a folder inside the repository"
-            raise ConfigError(msg)
+            raise ConfigError(f"{folder}: expected a folder inside the repository")
         known = {name for name, _ in listed}
         home = path.relative_to(base).as_posix()
         earlier = [name for name in before or {} if name.startswith(f"{home}/") and name.endswith(ENDINGS)]
         listed += [(name, home) for name in sorted(earlier) if name not in known]
         if not path.is_dir():
             if folders is not None and not earlier:
-                msg = f"{folder}: no such folder"
-                raise SourceNotFoundError(msg)
+                raise SourceNotFoundError(f"{folder}: no such folder")
             continue
         known = {name for name, _ in listed}
         for file in sorted(path.rglob("*"))[:MAX_FILES]:

@@ -36,15 +36,13 @@ def match_sops(
         If `scope` is not known, or an SOP has no id.
     """
     if scope is not None and scope not in SCOPES:
-        msg = f"scope: expected one of {', '.join(SCOPES)}, got {scope!r}"
-        raise ConfigError(msg)
+        raise ConfigError(f"scope: expected one of {', '.join(SCOPES)}, got {scope!r}")
     paths = [normal_path(path) for path in files]
     found: set[str] = set()
     for sop in sops:
         name = sop.get("id")
         if not isinstance(name, str) or not name:
-            msg = f"an SOP has no id: {str(dict(sop))[:80]}"
-            raise ConfigError(msg)
+            raise ConfigError(f"an SOP has no id: {str(dict(sop))[:80]}")
         if CHUNK in name or (sop.get("category") or "sop") != "sop":
             continue
         if scope is not None and (sop.get("scope") or "code") not in {scope, "all"}:
@@ -71,5 +69,4 @@ def applies_to(value: object) -> tuple[str, ...]:
         return (value,)
     if isinstance(value, Sequence) and all(isinstance(entry, str) for entry in value):
         return tuple(str(entry) for entry in value if entry)
-    msg = f"applies_to: expected a glob or a list of globs, got {value!r}"
-    raise ConfigError(msg)
+    raise ConfigError(f"applies_to: expected a glob or a list of globs, got {value!r}")

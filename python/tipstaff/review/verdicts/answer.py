@@ -100,8 +100,7 @@ def parse_answer(text: str) -> ReviewAnswer:
     try:
         answer = msgspec.convert(_spelled(data), ReviewAnswer, strict=True)
     except msgspec.ValidationError as error:
-        msg = f"the answer does not match the schema: {error}"
-        raise AnswerError(msg) from None
+        raise AnswerError(f"the answer does not match the schema: {error}") from None
     wrong: list[str] = []
     if answer.verdict not in VERDICTS:
         wrong.append(f"verdict is {answer.verdict!r}; expected {' or '.join(VERDICTS)}")
@@ -113,8 +112,7 @@ def parse_answer(text: str) -> ReviewAnswer:
         if one.status not in STATUSES
     ]
     if wrong:
-        msg = f"the answer does not match the schema: {'; '.join(wrong)}"
-        raise AnswerError(msg)
+        raise AnswerError(f"the answer does not match the schema: {'; '.join(wrong)}")
     return answer
 
 
@@ -125,12 +123,10 @@ def _object(text: str) -> dict[str, Any]:
     if not answers and not problem:
         answers = found[-1:]
     if not answers:
-        msg = f"the answer holds no JSON object{problem}"
-        raise AnswerError(msg)
+        raise AnswerError(f"the answer holds no JSON object{problem}")
     if any(one != answers[0] for one in answers):
         # The first may be a draft, or an answer that is in the reviewed text: nobody can tell.
-        msg = f"the answer holds {len(answers)} JSON objects with a verdict, and they differ; give one"
-        raise AnswerError(msg)
+        raise AnswerError(f"the answer holds {len(answers)} JSON objects with a verdict, and they differ; give one")
     inner = answers[0].get("result")
     if "verdict" not in answers[0] and isinstance(inner, str) and "{" in inner:
         return _object(inner)

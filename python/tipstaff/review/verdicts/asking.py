@@ -36,10 +36,9 @@ class ReviewRequest(SummaryRequest, frozen=True):
             If the model cannot be given that much: a review is never cut.
         """
         if len(self.question) > max_chars:
-            msg = (
+            raise ConfigError(
                 f"the review has {len(self.question):,} characters, and the model takes {max_chars:,}; divide the task"
             )
-            raise ConfigError(msg)
         return self.question
 
 
@@ -67,8 +66,7 @@ def ask_reviewer(model: Summarizer, context: ReviewContext, diff: str, *, task: 
         If there is no answer.
     """
     if context.assembly.decompose:
-        msg = f"the task is too large for a review ({', '.join(context.assembly.reasons)}); divide it"
-        raise ConfigError(msg)
+        raise ConfigError(f"the task is too large for a review ({', '.join(context.assembly.reasons)}); divide it")
     parts = [INSTRUCTIONS.format(ids=", ".join(context.expected) or "none"), f"<context>\n{context.text}</context>"]
     if task:
         parts.append(f"<task>\n{task}\n</task>")
