@@ -49,7 +49,7 @@ Field field(std::string_view name, std::string_view text) {
 
 int main() {
   Bench bench;
-  bench.settings.config = {0b101, 10, 15, 2, 3, 2};
+  bench.settings.config = {0b101, 10, 15, 2, 3, 2, 0, 0, 0, 0};
   bench.around.cwd = bench.around.repository = "/home/dev/proj";
 
   check(bench.run("", {field("command", "ls -la")}) == Decision::allow, "a plain command without rules is allowed");

@@ -13,7 +13,6 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
@@ -141,6 +140,8 @@ def head_commit(folder: Path) -> str:
 @lru_cache(maxsize=1)
 def _places(process: int) -> Path:
     del process  # a child that was forked makes its own
+    import tempfile
+
     folder = Path(tempfile.mkdtemp(prefix="tipstaff-git-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
