@@ -3,10 +3,24 @@
 
 namespace tipstaff::eval {
 
-Flow Evaluator::builtin(const syntax::BuiltinRow& row, const Command& command, const State& given, bool ignores) noexcept {
+Flow Evaluator::builtin(const syntax::BuiltinRow& row, const Command& command, const State& given, bool ignores, const Answer& answer) noexcept {
   State state = given;
   const uint32_t first = command.first + 1, end = command.first + command.count;
   const auto rest = [&](uint32_t from) { return Command{from, end - from, command.targets, command.target_count, command.span, command.names, command.name_count}; };
+  const uint32_t carrier = carrier_;
+  if (judges()) {
+    const bool prints = row.which == Builtin::echo || row.which == Builtin::printf || row.which == Builtin::pwd;
+    if (answer.done || prints) {
+      append_output(state, answer.output.count != 0 ? answer.output : store_.one(kEmpty));
+      return {answer.may_succeed ? state : State{}, answer.may_fail ? state : State{}};
+    }
+    if (row.which == Builtin::eval || row.which == Builtin::command || row.which == Builtin::builtin || row.which == Builtin::trap) carrier_ = answer.mark;
+  }
+  struct Back {
+    uint32_t& to;
+    uint32_t from;
+    ~Back() { to = from; }
+  } const back{carrier_, carrier};
   switch (row.which) {
     case Builtin::colon:
     case Builtin::true_: return {state, {}};
@@ -34,7 +48,7 @@ Flow Evaluator::builtin(const syntax::BuiltinRow& row, const Command& command, c
     case Builtin::pushd: return change_folder(state, first, end);
     case Builtin::popd: {
       State moved = state;
-      store_.put(moved, key_of(Key::folder), store_.either(store_.get(state, key_of(Key::old_folder)), store_.other));
+      store_.put(moved, key_of(Key::folder), judges() ? store_.get(state, key_of(Key::old_folder)) : store_.either(store_.get(state, key_of(Key::old_folder)), store_.other));
       return {moved, state};
     }
     case Builtin::command:
@@ -42,7 +56,7 @@ Flow Evaluator::builtin(const syntax::BuiltinRow& row, const Command& command, c
       uint32_t at = first;
       while (at < end && row.which == Builtin::command && word_text(at) == "-p") ++at;
       if (at < end && word_text(at).size() > 1 && word_text(at)[0] == '-' && word_text(at) != "--") {
-        append_output(state, store_.one(kOther, provenance::kProgram));
+        append_output(state, judges() ? answer.output : store_.one(kOther, provenance::kProgram));
         return both(state);
       }
       if (at < end && word_text(at) == "--") ++at;
@@ -53,7 +67,9 @@ Flow Evaluator::builtin(const syntax::BuiltinRow& row, const Command& command, c
       for (uint32_t i = first; i < end; ++i) many = many || words_[i].many;
       const std::uint16_t before = via_;
       via_ |= via::kEval;
-      const Flow flow = run_code(many ? kOther : joined_by_blanks(first, end), state, ignores);
+      // The text stands in the word where it is one.
+      const Origin origin = end - first == 1 && words_[first].node != kNone ? Origin{origin_of(tree_[words_[first].node].span).span, false} : Origin{origin_of(command.span).span, false};
+      const Flow flow = run_code(many && !judges() ? kOther : joined_by_blanks(first, end), state, ignores, &origin);
       via_ = before;
       return flow;
     }
@@ -83,7 +99,7 @@ Flow Evaluator::builtin(const syntax::BuiltinRow& row, const Command& command, c
         if (command.target_count != 0 && is_captured(state)) append_output(state, store_.other);
         return both(state);
       }
-      program(rest(at), state);
+      if (!judges()) program(rest(at), state);
       store_.put(state, key_of(Key::exit_trap), store_.none);
       leave(state, true, true);
       return {};
@@ -193,7 +209,7 @@ Flow Evaluator::builtin(const syntax::BuiltinRow& row, const Command& command, c
       }
       return both(state);
     default:
-      append_output(state, store_.one(kOther, provenance::kProgram));
+      append_output(state, judges() && answer.output.count != 0 ? answer.output : store_.one(kOther, provenance::kProgram));
       return both(state);
   }
 }
@@ -261,14 +277,16 @@ Set Evaluator::formatted(uint32_t first, uint32_t end) noexcept {
   } while (known && next < end && given != 0);
   const TextId made = known ? id({scratch_ + mark, scratch_size_ - mark}) : kOther;
   scratch_size_ = mark;
-  return store_.one(made, known ? uint8_t{0} : provenance::kProgram);
+  return store_.one(made, known ? std::uint16_t{0} : provenance::kProgram);
 }
 
 Flow Evaluator::change_folder(const State& state, uint32_t first, uint32_t end) noexcept {
   uint32_t at = first;
   while (at < end && word_text(at).size() > 1 && word_text(at)[0] == '-' && word_text(at) != "--" && !syntax::is_digit(word_text(at)[1])) ++at;
   if (at < end && word_text(at) == "--") ++at;
-  const Set from = store_.get(state, key_of(Key::folder));
+  constexpr uint32_t kFolders = 4;  // beyond them it may be any
+  Set from = store_.get(state, key_of(Key::folder));
+  if (judges() && from.count >= kFolders) from = store_.other;
   Set made = store_.other;
   if (at < end && word_text(at) == "-") {
     made = store_.get(state, key_of(Key::old_folder));
@@ -284,7 +302,15 @@ Flow Evaluator::change_folder(const State& state, uint32_t first, uint32_t end) 
   } else if (!words_[at].many && !words_[at].glob) {
     Value kept[kValues];
     uint32_t count = 0;
-    for (uint32_t i = 0; i < from.count && i < kValues; ++i) kept[count++] = {moved(store_.values(from)[i].text, words_[at].text), words_[at].origin};
+    TextId to = words_[at].text;
+    if (judges() && (words_[at].origin & provenance::kTemporary) != 0 && !text(to).empty() && text(to)[0] == kUnknownPart) {
+      const uint32_t mark = scratch_size_;
+      for (const char c : string_view("/tmp/made-by-mktemp")) push_byte(c);
+      for (const char c : text(to).substr(1)) push_byte(c);
+      to = id({scratch_ + mark, scratch_size_ - mark});
+      scratch_size_ = mark;
+    }
+    for (uint32_t i = 0; i < from.count && i < kValues; ++i) kept[count++] = {moved(store_.values(from)[i].text, to), words_[at].origin};
     made = store_.set_of(kept, count);
     const Set paths = store_.get(state, variable(id("CDPATH")));
     const char start = word_text(at).empty() ? '/' : word_text(at)[0];
@@ -296,7 +322,9 @@ Flow Evaluator::change_folder(const State& state, uint32_t first, uint32_t end) 
   if (searched.count == 1 && store_.values(searched)->text != kUnset) append_output(there, store_.one(kOther, provenance::kProgram));
   store_.put(there, key_of(Key::folder), made);
   store_.put(there, key_of(Key::old_folder), from);
-  return {there, state};
+  bool certain = judges() && made.count != 0;
+  for (uint32_t i = 0; i < made.count && certain; ++i) certain = is_known(text(store_.values(made)[i].text)) && host_.judge->certain(host_.self, text(store_.values(made)[i].text));
+  return {there, certain ? State{} : state};
 }
 
 // Folders that CDPATH may lead to.
@@ -391,7 +419,7 @@ Flow Evaluator::set_options(State state, uint32_t first, uint32_t end) noexcept 
 
 Flow Evaluator::declare(Builtin which, State state, uint32_t first, uint32_t end) noexcept {
   bool exports = which == Builtin::export_, unexports = false, global = false, functions = false, computed = false;
-  bool fails = false;
+  bool fails = false, refers = false;
   const State before = state;
   for (uint32_t i = first; i < end; ++i) {
     const string_view word = word_text(i);
@@ -406,10 +434,14 @@ Flow Evaluator::declare(Builtin which, State state, uint32_t first, uint32_t end
         if (c == 'n' && which == Builtin::export_) unexports = true;
         if (c == 'g') global = true;
         if (c == 'f' || c == 'F' || c == 'p') functions = true;
+        if (c == 'f' && exports) exports_functions_ = true;
         // Another name for a variable: then any assignment may set it.
         if (c == 'n' && which != Builtin::export_) {
-          unresolved(Unresolved::code);
-          state = cleared(state);
+          refers = true;
+          if (!judges()) {
+            unresolved(Unresolved::code);
+            state = cleared(state);
+          }
         }
         if (c == 'i' || c == 'u' || c == 'l' || c == 'A') computed = computed || which != Builtin::export_;
       }
@@ -420,7 +452,7 @@ Flow Evaluator::declare(Builtin which, State state, uint32_t first, uint32_t end
     string_view name = word.substr(0, equals);
     if (!name.empty() && name.back() == '+') name.remove_suffix(1);
     if (!is_known(name) || words_[i].many) {
-      state = store_.join(state, cleared(state));
+      if (!judges()) state = store_.join(state, cleared(state));
       continue;
     }
     if (name.empty() || !syntax::is_name_start(name[0])) fails = true;
@@ -432,13 +464,15 @@ Flow Evaluator::declare(Builtin which, State state, uint32_t first, uint32_t end
     else if (which == Builtin::local) fails = true;
     if (equals != string_view::npos) {
       const TextId value = id(word_text(i).substr(equals + 1));
-      store_.put(state, variable(name_id), appends || element || computed ? store_.other : store_.one(value, words_[i].origin));
+      const std::uint16_t origin = static_cast<std::uint16_t>(words_[i].origin | (refers ? provenance::kReference : 0));
+      store_.put(state, variable(name_id), appends || element || (computed && (!judges() || (origin & provenance::kList) == 0)) ? store_.other : store_.one(value, origin));
+      if (judges()) host_.judge->assigned(host_.self, state, name_id, words_[i].node, false);
     }
     if (exports) store_.put(state, key_of(Key::exported, name_id), store_.one(kEmpty));
     if (unexports) store_.put(state, key_of(Key::exported, name_id), store_.none);
   }
   // Outside of a function `local` sets nothing.
-  if (which == Builtin::local && (calls_ == 0 || locals_ == nullptr)) return {state, store_.join(before, state)};
+  if (which == Builtin::local && (calls_ == 0 || locals_ == nullptr)) return {state, refers && judges() ? state : store_.join(before, state)};
   return {state, fails ? state : State{}};
 }
 

@@ -13,7 +13,9 @@ bool Evaluator::gives_many(uint32_t index) const noexcept {
 
 // All elements of a list, each its own field where `fields`.
 void Evaluator::add_list(Builder& builder, Value list, bool quoted, bool split, bool fields) noexcept {
+  const string_view joint = fields ? string_view(" ") : separators().substr(0, 1);
   if (list.text == kOther) {
+    builder.origin |= list.origin & static_cast<std::uint16_t>(~provenance::kList);
     builder.some = true;
     builder.many = true;
     builder.add(string_view(&kUnknownPart, 1));
@@ -29,7 +31,7 @@ void Evaluator::add_list(Builder& builder, Value list, bool quoted, bool split, 
       if (fields && split) {
         builder.end_field();
       } else {
-        builder.add(" ");
+        builder.add(joint);
       }
     }
     first = false;
@@ -48,14 +50,29 @@ string_view Evaluator::element(string_view list, std::size_t at) noexcept {
 }
 
 // The value of a parameter without its edits; kUnset where there is none.
+// The variable that a name stands for: itself, or what it refers to.
+TextId Evaluator::referred(const State& state, TextId name) const noexcept {
+  for (int steps = 0; steps < 8; ++steps) {
+    const Set set = store_.get(state, variable(name));
+    if (set.count != 1 || (store_.values(set)->origin & provenance::kReference) == 0 || store_.values(set)->text <= kEmpty) return name;
+    name = store_.values(set)->text;
+  }
+  return name;
+}
+
 Value Evaluator::parameter(string_view name, uint32_t index) noexcept {
+  if (name == "0" && judges()) {
+    const Set zero = store_.get(*here_, variable(id(name)));
+    if (zero.count == 1) return *store_.values(zero);
+  }
   if (syntax::is_digit(name[0])) {
     long long at = 0;
     const Value list = choose(store_.get(*here_, key_of(Key::arguments)), kMade - 1);
-    if (name == "0" || !to_number(name, &at) || list.text == kOther || list.text == kUnset) return {kOther, provenance::kEnvironment};
+    if (name == "0" || !to_number(name, &at) || list.text == kOther || list.text == kUnset)
+      return {kOther, static_cast<std::uint16_t>(judges() ? provenance::kEnvironment | provenance::kMayBeEmpty : provenance::kEnvironment)};
     const string_view all = text(list.text);
     if (at > elements(all)) return {kUnset, 0};
-    return {id(element(all, static_cast<std::size_t>(at - 1))), list.origin};
+    return {id(element(all, static_cast<std::size_t>(at - 1))), static_cast<std::uint16_t>(list.origin & ~provenance::kList)};
   }
   if (name == "#") {
     const Value list = choose(store_.get(*here_, key_of(Key::arguments)), kMade - 1);
@@ -63,28 +80,41 @@ Value Evaluator::parameter(string_view name, uint32_t index) noexcept {
     char digits[24];
     return {id(number_text(elements(text(list.text)), digits)), 0};
   }
-  if (!syntax::is_name_start(name[0])) return {kOther, provenance::kProgram};
+  if (!syntax::is_name_start(name[0])) return {kOther, judges() ? std::uint16_t{0} : provenance::kProgram};
   if (name == "PWD" || name == "OLDPWD") {
     const Set folder = store_.get(*here_, key_of(name == "PWD" ? Key::folder : Key::old_folder));
-    return choose(folder, name == "PWD" ? kMade - 2 : kMade - 3);
+    Value where = choose(folder, name == "PWD" ? kMade - 2 : kMade - 3);
+    if (judges() && name == "OLDPWD" && where.text == kOther) where.origin |= provenance::kEnvironment | provenance::kMayBeEmpty;
+    return where;
   }
-  const TextId name_id = id(name);
+  const TextId name_id = referred(*here_, id(name));
   Value value = choose(store_.get(*here_, variable(name_id)), name_id);
   if (value.text == kOther && store_.get(*here_, variable(name_id)).count == 0) value.text = kUnset;
+  if (judges() && value.text == kOther && store_.get(*here_, variable(name_id)).first == store_.unset_or_other.first) host_.judge->parameter(host_.self, name, &value);
   if (index != kNone) {
     const string_view written = tree_.text(index);
     long long at = 0;
     if (value.text == kOther) return value;
     if ((value.origin & provenance::kList) == 0) return written == "0" || is_all(written) ? value : Value{kOther, value.origin};
-    if (!to_number(written, &at)) return {kOther, value.origin};
     const string_view all = text(value.text);
+    const bool number = to_number(written, &at);
+    if (judges() && (!number || at >= elements(all))) {
+      // Some key: any of the values.
+      const long long count = elements(all);
+      if (count == 0) return {kUnset, 0};
+      if (count > static_cast<long long>(kValues)) return {kOther, provenance::kMayBeEmpty};
+      const uint32_t chosen = choices_->choose(index | kMade, static_cast<uint32_t>(count));
+      if (choices_->wide && count > 1) return {kOther, provenance::kMayBeEmpty};
+      return {id(element(all, chosen)), static_cast<std::uint16_t>(value.origin & ~provenance::kList)};
+    }
+    if (!number) return {kOther, value.origin};
     if (at < 0) at += elements(all);
     if (at < 0 || at >= elements(all)) return {kUnset, 0};
-    return {id(element(all, static_cast<std::size_t>(at))), static_cast<uint8_t>(value.origin & ~provenance::kList)};
+    return {id(element(all, static_cast<std::size_t>(at))), static_cast<std::uint16_t>(value.origin & ~provenance::kList)};
   }
   if ((value.origin & provenance::kList) != 0 && value.text != kOther) {
     if (text(value.text).empty()) return {kUnset, 0};
-    return {id(element(text(value.text), 0)), static_cast<uint8_t>(value.origin & ~provenance::kList)};
+    return {id(element(text(value.text), 0)), static_cast<std::uint16_t>(value.origin & ~provenance::kList)};
   }
   return value;
 }
@@ -99,6 +129,7 @@ void Evaluator::add_parameter(Builder& builder, uint32_t at, bool quoted, bool s
     return add_value(builder, {kOther, 0}, quoted, split);
   }
   const string_view name = tree_.text(name_at);
+  parameter_ = at;
   uint32_t index = tree_[name_at].next, operand = index;
   if (index != kNone && tree_[index].kind == Kind::subscript) {
     operand = tree_[index].next;
@@ -147,8 +178,13 @@ void Evaluator::add_parameter(Builder& builder, uint32_t at, bool quoted, bool s
     return add_list(builder, list, quoted, split, fields);
   }
   if (all) {
+    if (edit == Edit::transform) {
+      const Set held = store_.get(*here_, variable(id(name)));
+      for (uint32_t i = 0; i < held.count; ++i)
+        if (store_.values(held)[i].text > kOther && text(store_.values(held)[i].text).find_first_of("$`") != string_view::npos) run_subscripts(text(store_.values(held)[i].text), *here_);
+    }
     run_operands(operand);
-    return add_list(builder, {kOther, 0}, quoted, split, true);
+    return add_list(builder, {kOther, judges() ? provenance::kMayBeEmpty : std::uint16_t{0}}, quoted, split, true);
   }
   Value value = parameter(name, index);
   const bool colon = node.has(flag::kColon);
@@ -160,7 +196,15 @@ void Evaluator::add_parameter(Builder& builder, uint32_t at, bool quoted, bool s
     case Edit::alternative: {
       bool has = value.text != kUnset && !(colon && value.text == kEmpty);
       // What is not known may be nothing.
-      if (value.text == kOther) has = perhaps();
+      if (value.text == kOther && !judges()) has = perhaps();
+      if (value.text == kOther && judges()) {
+        const bool environment = (value.origin & provenance::kEnvironment) != 0;
+        const bool nothing = operand == kNone || tree_[operand].first_child == kNone;
+        if (edit == Edit::alternative) has = perhaps();
+        else has = edit == Edit::fail || !environment || nothing;
+        if (has && colon && !nothing && edit != Edit::alternative) value.origin &= static_cast<std::uint16_t>(~provenance::kMayBeEmpty);
+        if (has && colon && edit == Edit::fail) value.origin &= static_cast<std::uint16_t>(~provenance::kMayBeEmpty);
+      }
       if (choices_->wide && value.text == kOther) {
         run_operands(operand);
         return add_value(builder, value, quoted, split);
@@ -187,7 +231,8 @@ void Evaluator::add_parameter(Builder& builder, uint32_t at, bool quoted, bool s
     case Edit::cut_shortest_prefix:
     case Edit::cut_longest_prefix: {
       const TextId pattern = operand == kNone ? kEmpty : one_text(operand, true);
-      return add_value(builder, {cut(value.text, pattern, edit, operand), value.origin}, quoted, split);
+      const TextId made = cut(value.text, pattern, edit, operand);
+      return add_value(builder, {made, static_cast<std::uint16_t>(value.origin | (made == kOther ? provenance::kMayBeEmpty : 0))}, quoted, split);
     }
     case Edit::replace_first:
     case Edit::replace_all:
@@ -196,7 +241,8 @@ void Evaluator::add_parameter(Builder& builder, uint32_t at, bool quoted, bool s
       const TextId pattern = operand == kNone ? kEmpty : one_text(operand, true);
       const uint32_t by = operand == kNone ? kNone : tree_[operand].next;
       const TextId replacement = by == kNone ? kEmpty : one_text(by, false);
-      return add_value(builder, {replaced(value.text, pattern, replacement, edit, operand), value.origin}, quoted, split);
+      const TextId made = replaced(value.text, pattern, replacement, edit, operand);
+      return add_value(builder, {made, static_cast<std::uint16_t>(value.origin | (made == kOther ? provenance::kMayBeEmpty : 0))}, quoted, split);
     }
     case Edit::upper_first:
     case Edit::upper_all:
@@ -240,6 +286,11 @@ void Evaluator::add_parameter(Builder& builder, uint32_t at, bool quoted, bool s
       return add_value(builder, {id(written.substr(static_cast<std::size_t>(from), static_cast<std::size_t>(end - from))), value.origin}, quoted, split);
     }
     default:
+      // A prompt's text, in which substitutions run.
+      if (edit == Edit::transform && operand != kNone && value.text > kOther) {
+        const string_view held = text(value.text);
+        if (text(one_text(operand, false)) == "P" && (held.find("$") != string_view::npos || held.find('`') != string_view::npos)) run_subscripts(held, *here_);
+      }
       run_operands(operand);
       return add_value(builder, {kOther, value.origin}, quoted, split);
   }

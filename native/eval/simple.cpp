@@ -22,22 +22,39 @@ void Evaluator::redirect(uint32_t index, Target* target, Set* input) noexcept {
   if (word == kNone) return;
   if (kind == Redirect::here_document) {
     const uint32_t body = tree_[word].next;
-    TextId given = body == kNone ? kEmpty : one_text(body, false);
+    std::uint16_t origin = 0;
+    TextId given = body == kNone ? kEmpty : one_text(body, false, &origin);
     if (node.has(flag::kStripsTabs)) given = without_tabs(given);
-    if (is_input) *input = store_.one(given);
+    if (is_input) *input = store_.one(given, origin);
+    target->node = index;
+    target->input = *input;
     return;
   }
-  target->text = one_text(word, false);
+  {
+    Builder builder(*this);
+    for (uint32_t i = tree_[word].first_child; i != kNone; i = tree_[i].next) add_part(builder, i, false, false);
+    target->text = id(builder.text());
+    target->origin = builder.origin;
+    target->glob = builder.glob;
+    target->quoted = builder.quoted;
+    target->node = index;
+  }
   if (!is_input) return;
   if (kind == Redirect::here_string) {
     const uint32_t mark = scratch_size_;
     for (const char c : text(target->text)) push_byte(c);
-    push_byte('\n');
-    *input = store_.one(id({scratch_ + mark, scratch_size_ - mark}));
+    if (!judges()) push_byte('\n');
+    *input = store_.one(id({scratch_ + mark, scratch_size_ - mark}), target->origin);
     scratch_size_ = mark;
   } else if (kind == Redirect::input || kind == Redirect::both || kind == Redirect::from_descriptor) {
     *input = store_.one(kOther, provenance::kInput);
+    if (judges() && kind != Redirect::from_descriptor && is_known(text(target->text))) {
+      const Value file{target->text, target->origin, 1};
+      *input = store_.set_of(&file, 1);
+    }
+    if (judges() && kind == Redirect::from_descriptor) *input = {};
   }
+  target->input = *input;
 }
 
 TextId Evaluator::without_tabs(TextId given) noexcept {
@@ -54,6 +71,7 @@ TextId Evaluator::without_tabs(TextId given) noexcept {
 
 Flow Evaluator::simple(uint32_t index, const State& state, bool ignores) noexcept {
   const Node node = tree_[index];
+  spot_ = node.span;
   bool has_words = false;
   for (uint32_t i = node.first_child; i != kNone; i = tree_[i].next)
     has_words = has_words || tree_[i].kind == Kind::word || (tree_[i].kind == Kind::assignment && tree_[i].has(flag::kArgument));
@@ -73,8 +91,11 @@ Flow Evaluator::simple(uint32_t index, const State& state, bool ignores) noexcep
       const Hold hold(*this, words_state, choices);
       for (uint32_t i = node.first_child; i != kNone; i = tree_[i].next) {
         if (tree_[i].kind == Kind::word) {
+          first_word_ = word_count_ == first;
           expand(i, true);
+          first_word_ = false;
         } else if (tree_[i].kind == Kind::assignment && tree_[i].has(flag::kArgument)) {
+          word_ = i;
           declared_argument(i);
         } else if (tree_[i].kind == Kind::redirection) {
           Target target{};
@@ -149,11 +170,29 @@ void Evaluator::declared_argument(uint32_t index) noexcept {
   if (value != kNone && tree_[value].kind == Kind::subscript) value = tree_[value].next;
   builder.add("=");
   if (value != kNone && tree_[value].kind == Kind::array) {
-    builder.add(string_view(&kUnknownPart, 1));
-    const uint32_t mark = word_count_;
-    for (uint32_t i = tree_[value].first_child; i != kNone; i = tree_[i].next)
-      if (tree_[i].kind == Kind::word) expand(i, true);
+    const uint32_t mark = word_count_, written = word_;
+    bool known = judges();
+    for (uint32_t i = tree_[value].first_child; i != kNone; i = tree_[i].next) {
+      if (tree_[i].kind == Kind::word) {
+        Builder inner(*this);
+        expand(i, true);
+      } else {
+        for (uint32_t k = tree_[i].first_child; k != kNone; k = tree_[k].next)
+          if (tree_[k].kind == Kind::word) push_word({one_text(k, false)});
+      }
+    }
+    for (uint32_t i = mark; i < word_count_; ++i) known = known && !words_[i].many && !words_[i].glob;
+    if (known) {
+      for (uint32_t i = mark; i < word_count_; ++i) {
+        builder.add(word_text(i));
+        push_byte(kBetween);
+      }
+      builder.origin |= provenance::kList;
+    } else {
+      builder.add(string_view(&kUnknownPart, 1));
+    }
     word_count_ = mark;
+    word_ = written;
   } else if (value != kNone) {
     uint32_t made[kParts], count = 0;
     bool braces = false;
@@ -176,7 +215,7 @@ void Evaluator::declared_argument(uint32_t index) noexcept {
 TextId Evaluator::assign(uint32_t index, State& state, bool exported) noexcept {
   const Node& node = tree_[index];
   const uint32_t name_at = node.first_child;
-  const TextId name = id(tree_.text(name_at));
+  const TextId name = referred(state, id(tree_.text(name_at)));
   uint32_t value = tree_[name_at].next, subscript = kNone;
   if (value != kNone && tree_[value].kind == Kind::subscript) {
     subscript = value;
@@ -195,8 +234,11 @@ TextId Evaluator::assign(uint32_t index, State& state, bool exported) noexcept {
       if (tree_[i].kind == Kind::word) {
         expand(i, true);
       } else {
-        known = false;
-        for (uint32_t k = tree_[i].first_child; k != kNone; k = tree_[k].next) one_text(k, false);
+        known = known && judges();
+        for (uint32_t k = tree_[i].first_child; k != kNone; k = tree_[k].next) {
+          if (judges() && tree_[k].kind == Kind::word) push_word({one_text(k, false)});
+          else one_text(k, false);
+        }
       }
     }
     const uint32_t mark = scratch_size_;
@@ -214,7 +256,9 @@ TextId Evaluator::assign(uint32_t index, State& state, bool exported) noexcept {
     if (value != kNone) {
       Builder builder(*this);
       for (uint32_t i = tree_[value].first_child; i != kNone; i = tree_[i].next) add_part(builder, i, false, false);
-      made = {id(builder.text()), builder.origin};
+      const bool long_text = judges() && builder.text().size() > 4 * kBuilt;
+      if (long_text) unresolved(Unresolved::limit);
+      made = {long_text ? kOther : id(builder.text()), builder.origin};
     }
     if (node.has(flag::kAppends)) {
       const uint32_t mark = scratch_size_;
@@ -225,9 +269,34 @@ TextId Evaluator::assign(uint32_t index, State& state, bool exported) noexcept {
       made.text = (old.origin & provenance::kList) != 0 || scratch_size_ - mark > 16 * kBuilt ? kOther : id({scratch_ + mark, scratch_size_ - mark});
       scratch_size_ = mark;
     }
-    if (subscript != kNone) made = {kOther, provenance::kList};
+      if (subscript != kNone && judges() && (old.text == kUnset || (old.text == kOther && store_.get(state, variable(name)).first == store_.unset_or_other.first) || ((old.origin & provenance::kList) != 0 && old.text != kOther)) && made.text != kOther) {
+        // An element more; which one it is does not matter where its key is no number.
+        const uint32_t mark = scratch_size_;
+        const string_view before = old.text > kOther ? text(old.text) : string_view();
+        long long at = 0;
+        const bool number = to_number(tree_.text(subscript), &at);
+        long long k = 0;
+        bool put = false;
+        for (string_view rest = before; !rest.empty(); ++k) {
+          const std::size_t end = rest.find(kBetween);
+          const bool replaced = number && k == at;
+          for (const char c : replaced ? text(made.text) : rest.substr(0, end)) push_byte(c);
+          push_byte(kBetween);
+          put = put || replaced;
+          rest.remove_prefix(end + 1);
+        }
+        if (!put) {
+          for (const char c : text(made.text)) push_byte(c);
+          push_byte(kBetween);
+        }
+        made = {id({scratch_ + mark, scratch_size_ - mark}), static_cast<std::uint16_t>(made.origin | provenance::kList)};
+        scratch_size_ = mark;
+      } else if (subscript != kNone) {
+        made = {kOther, provenance::kList};
+      }
   }
   store_.put(state, variable(name), store_.set_of(&made, 1));
+  if (judges()) host_.judge->assigned(host_.self, state, name, index, !exported);
   if (exports_all_) store_.put(state, key_of(Key::exported, name), store_.either(store_.get(state, key_of(Key::exported, name)), store_.one(kEmpty)));
   if (exported) store_.put(state, key_of(Key::exported, name), store_.one(kEmpty));
   return name;
@@ -274,25 +343,45 @@ Flow Evaluator::dispatch(const Command& command, const State& state, bool ignore
   const TextId name = words_[command.first].text;
   if (functions && has_function(state, name)) {
     Flow out;
+    const uint32_t carrier = carrier_;
+    if (judges()) {
+      State own = state;
+      carrier_ = report(own, words_ + command.first, command.count, command.targets, command.target_count, command.span, true).mark;
+    }
     const Set bodies = store_.get(state, key_of(Key::function, name));
     for (uint32_t i = 0; i < bodies.count; ++i) {
       const TextId body = store_.values(bodies)[i].text;
       Flow flow;
-      if (body == kUnset) {
+      bool runs = false;
+      for (uint32_t k = 0; k < running_count_ && k < kRunning; ++k) runs = runs || running_[k] == name;
+      if (judges() && runs && body > kOther) {
+        flow = {state, state};
+      } else if (body == kUnset || body == kOther) {
+        const uint32_t called = carrier_;
+        carrier_ = carrier;
         flow = dispatch(command, state, ignores, false);
-      } else if (body == kOther) {
-        flow = dispatch(command, state, ignores, false);
+        carrier_ = called;
       } else {
         flow = call_function(body - 3, command, state, ignores);
       }
       out = {store_.join(out.ok, flow.ok), store_.join(out.fail, flow.fail)};
     }
+    carrier_ = carrier;
     return out;
   }
   const Set aliases = functions ? store_.get(state, key_of(Key::alias, name)) : store_.none;
   if (!state.cleared && !(aliases.count == 1 && store_.values(aliases)->text == kUnset)) {
     // Whether aliases are expanded, and whether this was read before: either.
-    Flow out = dispatch(command, state, ignores, false);
+    Flow out;
+    const uint32_t carrier = carrier_;
+    const std::uint16_t was = via_;
+    if (judges()) {
+      State own = state;
+      carrier_ = report(own, words_ + command.first, command.count, command.targets, command.target_count, command.span, true).mark;
+      via_ |= via::kFunction;
+    } else {
+      out = dispatch(command, state, ignores, false);
+    }
     for (uint32_t i = 0; i < aliases.count; ++i) {
       const TextId code = store_.values(aliases)[i].text;
       if (code == kUnset) continue;
@@ -301,30 +390,42 @@ Flow Evaluator::dispatch(const Command& command, const State& state, bool ignore
       const Flow flow = run_code(with_arguments(code, command), inner, ignores);
       out = {store_.join(out.ok, flow.ok), store_.join(out.fail, flow.fail)};
     }
+    carrier_ = carrier;
+    via_ = was;
     return out;
   }
   const syntax::BuiltinRow* const row = words_[command.first].many ? nullptr : syntax::find_builtin(text(name));
   if (row != nullptr && !(options_.shell == syntax::Shell::dash && (row->flags & syntax::builtin_flag::kBash) != 0)) {
-    report(state, words_ + command.first, command.count, command.targets, command.target_count, command.span);
-    return builtin(*row, command, state, ignores);
+    State own = state;
+    const Answer answer = report(own, words_ + command.first, command.count, command.targets, command.target_count, command.span);
+    return builtin(*row, command, own, ignores, answer);
   }
   return program(command, state);
 }
 
-Answer Evaluator::report(const State& state, const Word* words, uint32_t count, const Target* targets, uint32_t target_count, syntax::Span span) noexcept {
+Answer Evaluator::report(State& state, const Word* words, uint32_t count, const Target* targets, uint32_t target_count, syntax::Span span, bool function) noexcept {
   const Set folders = store_.get(state, key_of(Key::folder));
   Answer answer;
   for (uint32_t i = 0; i < folders.count; ++i) {
     Call call{words, count, targets, target_count, store_.values(folders)[i].text, store_.get(state, key_of(Key::input)), &state, via_, span};
+    call.function = function;
+    call.captured = is_captured(state);
+    for (uint32_t k = 0; function && k < running_count_ && k < kRunning; ++k) call.recursive = call.recursive || running_[k] == words[0].text;
+    if (i != 0 && judges()) call.via |= via::kConditional;
+    const uint32_t carrier = carrier_, pipe_from = pipe_from_, head = head_, tail = tail_;
     answer = host_.call(host_.self, store_, call);
+    carrier_ = carrier;
+    pipe_from_ = pipe_from;
+    head_ = head == kNone ? answer.mark : head;
+    tail_ = answer.tail != kNone ? answer.tail : answer.mark != kNone ? answer.mark : tail;
   }
   return answer;
 }
 
 Flow Evaluator::program(const Command& command, const State& state) noexcept {
-  if (!is_known(word_text(command.first)) || words_[command.first].many) unresolved(Unresolved::program);
-  const Answer answer = report(state, words_ + command.first, command.count, command.targets, command.target_count, command.span);
+  if (!judges() && (!is_known(word_text(command.first)) || words_[command.first].many)) unresolved(Unresolved::program);
   State after = state;
+  const Answer answer = report(after, words_ + command.first, command.count, command.targets, command.target_count, command.span);
   const std::uint16_t before = via_;
   if (answer.kind == Answer::child || answer.kind == Answer::shell_text || answer.kind == Answer::shell_input) {
     via_ |= answer.kind == Answer::child ? via::kChild : via::kText;
@@ -443,6 +544,7 @@ TextId Evaluator::joined_by_blanks(uint32_t from, uint32_t to) noexcept {
 }
 
 Flow Evaluator::call_function(uint32_t body, const Command& command, const State& state, bool ignores) noexcept {
+  const syntax::Span spot = spot_;
   if (calls_ >= kCalls || body >= tree_.size()) {
     // Deeper calls may do all that the body does: once, with nothing known.
     if (visits_[body] == kDone || calls_ >= kCalls + 1) return {cleared(state), cleared(state)};
@@ -468,8 +570,12 @@ Flow Evaluator::call_function(uint32_t body, const Command& command, const State
   locals_ = &locals;
   const std::uint16_t was = via_;
   via_ |= via::kFunction;
+  if (running_count_ < kRunning) running_[running_count_] = words_[command.first].text;
+  ++running_count_;
   const Flow flow = run(body, inner, ignores);
+  --running_count_;
   via_ = was;
+  spot_ = spot;
   returned_ = returned;
   loops_ = loops;
   locals_ = outer;

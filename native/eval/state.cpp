@@ -2,10 +2,29 @@
 
 namespace tipstaff::eval {
 
+void Store::grow() noexcept {
+  slot_mask_ = 2 * slot_mask_ + 1;
+  std::memset(slots_, 0, (slot_mask_ + 1) * sizeof(std::uint32_t));
+  for (std::uint32_t id = 1; id < text_count_; ++id) {
+    std::uint32_t slot = hash_of(text(id)) & slot_mask_;
+    while (slots_[slot] != 0) slot = (slot + 1) & slot_mask_;
+    slots_[slot] = id;
+  }
+}
+
 TextId Store::intern(std::string_view text) noexcept {
-  std::uint32_t hash = 2166136261u;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
-  std::uint32_t slot = hash & slot_mask_;
+  // A long text of its own is found by its place.
+  if (text.size() > 64 && text.data() >= bytes_ && text.data() < bytes_ + byte_count_) {
+    const auto start = static_cast<std::uint32_t>(text.data() - bytes_);
+    std::uint32_t low = 0, high = text_count_;
+    while (high - low > 1) {
+      const std::uint32_t middle = low + (high - low) / 2;
+      (texts_[middle].start <= start ? low : high) = middle;
+    }
+    if (texts_[low].start == start && texts_[low].size == text.size()) return low;
+  }
+  if (text_count_ > slot_mask_ / 2 && slot_mask_ < slot_limit_) grow();
+  std::uint32_t slot = hash_of(text) & slot_mask_;
   for (; slots_[slot] != 0; slot = (slot + 1) & slot_mask_)
     if (this->text(slots_[slot]) == text) return slots_[slot];
   if (text_count_ == text_capacity_ || text_count_ > slot_mask_ / 2 || text.size() > byte_capacity_ - byte_count_) {
@@ -28,7 +47,7 @@ Set Store::set_of(const Value* values, std::uint32_t count) noexcept {
   const std::uint32_t first = value_count_;
   for (std::uint32_t i = 0; i < count; ++i) {
     std::uint32_t k = first;
-    while (k < value_count_ && values_[k].text != values[i].text) ++k;
+    while (k < value_count_ && (values_[k].text != values[i].text || values_[k].kind != values[i].kind)) ++k;
     if (k == value_count_) values_[value_count_++] = values[i];
     else values_[k].origin |= values[i].origin;
   }
@@ -43,7 +62,7 @@ Set Store::either(Set a, Set b) noexcept {
     for (std::uint32_t i = 0; i < set.count && count < 2 * kValues; ++i) {
       const Value value = values_[set.first + i];
       std::uint32_t k = 0;
-      while (k < count && all[k].text != value.text) ++k;
+      while (k < count && (all[k].text != value.text || all[k].kind != value.kind)) ++k;
       if (k < count) {
         all[k].origin |= value.origin;
       } else {
@@ -71,15 +90,15 @@ bool Store::same(Set a, Set b) const noexcept {
   if (a.first == b.first) return true;
   for (std::uint32_t i = 0; i < a.count; ++i) {
     bool there = false;
-    for (std::uint32_t k = 0; k < b.count; ++k) there = there || values_[a.first + i].text == values_[b.first + k].text;
+    for (std::uint32_t k = 0; k < b.count; ++k) there = there || (values_[a.first + i].text == values_[b.first + k].text && values_[a.first + i].kind == values_[b.first + k].kind);
     if (!there) return false;
   }
   return true;
 }
 
 Set Store::get(const State& state, std::uint64_t key) const noexcept {
-  const Binding* const found = find(state.heads[bucket(key)], key, 0);
-  if (found != nullptr) return found->set;
+  const std::uint32_t found = find(state.head, key);
+  if (found != 0) return bindings_[found].set;
   switch (kind_of(key)) {
     case Key::variable:
     case Key::saved: return closed && !state.cleared ? none : unset_or_other;
@@ -93,32 +112,35 @@ Set Store::get(const State& state, std::uint64_t key) const noexcept {
   }
 }
 
-std::uint32_t Store::prepend(std::uint32_t head, std::uint64_t key, Set set) noexcept {
-  const std::uint32_t length = bindings_[head].length + 1;
-  if (length % 128 == 0) {
-    // Only the newest of each key counts: the list is written anew without the others.
-    std::uint32_t compact = 0;
-    for (std::uint32_t i = head; i != 0; i = bindings_[i].next) {
-      const Binding old = bindings_[i];
-      if (old.key == key || find(compact, old.key, 0) != nullptr) continue;
-      if (binding_count_ == binding_capacity_) break;
-      bindings_[binding_count_] = {old.key, old.set, compact, bindings_[compact].length + 1};
-      compact = binding_count_++;
-    }
-    if (bindings_[compact].length + 16 < length) head = compact;
+bool Store::holds(std::uint32_t head, std::uint32_t binding) const noexcept {
+  const std::uint32_t length = bindings_[binding].length;
+  while (bindings_[head].length > length) head = bindings_[bindings_[head].jump].length >= length ? bindings_[head].jump : bindings_[head].next;
+  return head == binding;
+}
+
+// The newest one in the list, 0 where there is none: whichever way is the shorter one, along the list or through all that were
+// ever bound to such a key.
+std::uint32_t Store::find(std::uint32_t head, std::uint64_t key) const noexcept {
+  std::uint32_t listed = head;
+  for (std::uint32_t made = newest_[slot_of(key)]; made != 0 && listed != 0; made = bindings_[made].older, listed = bindings_[listed].next) {
+    if (bindings_[listed].key == key) return listed;
+    if (bindings_[made].key == key && holds(head, made)) return made;
   }
-  if (binding_count_ == binding_capacity_) {
-    full_ = true;
-    return head;
-  }
-  bindings_[binding_count_] = {key, set, head, bindings_[head].length + 1};
-  return binding_count_++;
+  return 0;
 }
 
 void Store::put(State& state, std::uint64_t key, Set set) noexcept {
-  std::uint32_t& head = state.heads[bucket(key)];
-  if (head != 0 && bindings_[head].key == key && same(bindings_[head].set, set)) return;
-  head = prepend(head, key, set);
+  const std::uint32_t next = state.head;
+  if (next != 0 && bindings_[next].key == key && same(bindings_[next].set, set)) return;
+  if (binding_count_ == binding_capacity_) {
+    full_ = true;
+    return;
+  }
+  const std::uint32_t jump = bindings_[next].jump, far = bindings_[jump].jump;
+  const bool doubles = bindings_[next].length - bindings_[jump].length == bindings_[jump].length - bindings_[far].length;
+  std::uint32_t& newest = newest_[slot_of(key)];
+  bindings_[binding_count_] = {key, set, next, bindings_[next].length + 1, doubles ? far : next, newest};
+  state.head = newest = binding_count_++;
 }
 
 std::uint32_t Store::common_end(std::uint32_t a, std::uint32_t b) const noexcept {
@@ -132,18 +154,16 @@ std::uint32_t Store::common_end(std::uint32_t a, std::uint32_t b) const noexcept
   return a;
 }
 
-// Calls `differs(bucket, key)` once for each key that was bound since the states parted.
+// Calls `differs(key)` once for each key that was bound since the states parted.
 template <class Differs>
 void Store::differences(const State& a, const State& b, Differs&& differs) noexcept {
-  for (std::uint32_t k = 0; k < State::kHeads; ++k) {
-    const std::uint32_t left = a.heads[k], right = b.heads[k];
-    if (left == right) continue;
-    const std::uint32_t end = common_end(left, right);
-    for (std::uint32_t i = left; i != end; i = bindings_[i].next)
-      if (find(left, bindings_[i].key, i) == nullptr) differs(bindings_[i].key);
-    for (std::uint32_t i = right; i != end; i = bindings_[i].next)
-      if (find(right, bindings_[i].key, i) == nullptr && find(left, bindings_[i].key, end) == nullptr) differs(bindings_[i].key);
-  }
+  const std::uint32_t left = a.head, right = b.head;
+  if (left == right) return;
+  const std::uint32_t end = common_end(left, right);
+  for (std::uint32_t i = left; i != end; i = bindings_[i].next)
+    if (find(left, bindings_[i].key) == i) differs(bindings_[i].key);
+  for (std::uint32_t i = right; i != end; i = bindings_[i].next)
+    if (find(right, bindings_[i].key) == i && bindings_[find(left, bindings_[i].key)].length <= bindings_[end].length) differs(bindings_[i].key);
 }
 
 State Store::join(const State& a, const State& b) noexcept {
@@ -155,24 +175,27 @@ State Store::join(const State& a, const State& b) noexcept {
   return both;
 }
 
-State Store::environment(const State& state) noexcept {
+State Store::environment(const State& state, bool functions) noexcept {
   State kept;
   kept.live = state.live;
   kept.cleared = state.cleared;
-  for (std::uint32_t k = 0; k < State::kHeads; ++k) {
-    for (std::uint32_t i = state.heads[k]; i != 0; i = bindings_[i].next) {
-      const Binding binding = bindings_[i];
-      if (kind_of(binding.key) != Key::variable || find(state.heads[k], binding.key, i) != nullptr) continue;
-      const auto name = static_cast<TextId>(binding.key & 0xffffffffu);
-      const Set exported = get(state, key_of(Key::exported, name));
-      bool may = false, may_not = false;
-      for (std::uint32_t n = 0; n < exported.count; ++n) {
-        may = may || values_[exported.first + n].text != kUnset;
-        may_not = may_not || values_[exported.first + n].text != kEmpty;
-      }
-      put(kept, binding.key, !may ? none : may_not ? either(binding.set, none) : binding.set);
-      put(kept, key_of(Key::exported, name), exported);
+  for (std::uint32_t i = state.head; i != 0; i = bindings_[i].next) {
+    const Binding binding = bindings_[i];
+    const Key kind = kind_of(binding.key);
+    if ((kind != Key::variable && !(functions && kind == Key::function)) || find(state.head, binding.key) != i) continue;
+    if (kind == Key::function) {
+      put(kept, binding.key, binding.set);
+      continue;
     }
+    const auto name = static_cast<TextId>(binding.key & 0xffffffffu);
+    const Set exported = get(state, key_of(Key::exported, name));
+    bool may = false, may_not = false;
+    for (std::uint32_t n = 0; n < exported.count; ++n) {
+      may = may || values_[exported.first + n].text != kUnset;
+      may_not = may_not || values_[exported.first + n].text != kEmpty;
+    }
+    put(kept, binding.key, !may ? none : may_not ? either(binding.set, none) : binding.set);
+    put(kept, key_of(Key::exported, name), exported);
   }
   return kept;
 }

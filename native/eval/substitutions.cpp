@@ -15,9 +15,19 @@ void Evaluator::append_output(State& state, Set texts) noexcept {
         return;
       }
       const Value a = store_.values(before)[i], b = store_.values(texts)[k];
+      if (a.kind != 0 || b.kind != 0) {
+        // What is no text stays what it is where it is all that is printed.
+        const bool nothing = a.kind == kNothing || (a.kind == 0 && (a.text == kUnset || a.text == kEmpty));
+        if (b.kind == kNothing) made[count] = nothing ? b : a;
+        else if (nothing) made[count] = b;
+        else made[count] = {b.kind == 0 && a.kind == b.kind ? b.text : kOther, static_cast<std::uint16_t>(a.origin | b.origin)};
+        ++count;
+        continue;
+      }
       const uint32_t mark = scratch_size_;
       if (a.text != kUnset)
         for (const char c : text(a.text)) push_byte(c);
+      if (judges() && scratch_size_ != mark && scratch_[scratch_size_ - 1] != '\n') push_byte('\n');
       for (const char c : text(b.text))
         if (c != kUnknownPart || scratch_size_ == mark || scratch_[scratch_size_ - 1] != kUnknownPart) push_byte(c);
       made[count].text = scratch_size_ - mark > 4 * kBuilt ? kOther : id({scratch_ + mark, scratch_size_ - mark});
@@ -31,30 +41,53 @@ void Evaluator::append_output(State& state, Set texts) noexcept {
 // What a substitution may print, without the newlines at its end. `list` or else `code` is run.
 Set Evaluator::output_of(uint32_t index, uint32_t list, string_view code) noexcept {
   for (const Printed& known : printed_)
-    if (known.node == index && known.size == code.size() && known.state.live && std::memcmp(known.state.heads, here_->heads, sizeof here_->heads) == 0 && known.state.cleared == here_->cleared) {
+    if (known.node == index && known.size == code.size() && known.state.live && known.state.head == here_->head && known.state.cleared == here_->cleared) {
       substituted_ok_ = known.ok;
       substituted_fail_ = known.fail;
       return known.set;
     }
   const State before = *here_;
   State inner = *here_, end;
-  store_.put(inner, key_of(Key::output), store_.one(kEmpty));
+  store_.put(inner, key_of(Key::output), nothing());
   const std::uint16_t was = via_;
+  const uint32_t head = head_, tail = tail_, pipe_from = pipe_from_, word = word_;
+  const bool first_word = first_word_;
+  const syntax::Span spot = spot_;
+  head_ = tail_ = pipe_from_ = kNone;
   via_ |= via::kSubstitution;
   const Flow flow = in_copy(inner, &end, [&](const State& state) {
     State own = state;
     if (options_.shell != syntax::Shell::dash) store_.put(own, key_of(Key::errexit), store_.either(store_.get(own, key_of(Key::errexit)), store_.none));
-    return list != kNone ? run(list, own, false) : run_text(code, own, false);
+    const Origin origin{origin_of(tree_[index].span).span, false};
+    return list != kNone ? run(list, own, false) : run_text(code, own, false, origin);
   });
   via_ = was;
+  head_ = head;
+  tail_ = tail;
+  pipe_from_ = pipe_from;
+  word_ = word;
+  first_word_ = first_word;
+  spot_ = spot;
   Set result = store_.one(kEmpty);
   if (list != kNone && reads_file(list)) {
     result = store_.one(kOther, provenance::kProgram);
+    if (judges()) {
+      Choices choices;
+      const Hold hold(*this, inner, choices);
+      Target target{};
+      Set input;
+      redirect(tree_[tree_[tree_[list].first_child].first_child].kind == Kind::redirection ? tree_[tree_[list].first_child].first_child : kNone, &target, &input);
+      if (input.count == 1) {
+        const Value read = host_.judge->load(host_.self, inner, *store_.values(input));
+        result = store_.set_of(&read, 1);
+      }
+    }
   } else if (end.live) {
     const Set set = store_.get(end, key_of(Key::output));
     Value made[kValues];
     for (uint32_t i = 0; i < set.count && i < kValues; ++i) {
       made[i] = store_.values(set)[i];
+      if (judges() && made[i].kind != 0) made[i] = host_.judge->load(host_.self, inner, made[i]);
       string_view written = made[i].text == kUnset ? string_view() : text(made[i].text);
       while (!written.empty() && written.back() == '\n') written.remove_suffix(1);
       made[i].text = id(written);
@@ -140,6 +173,7 @@ void Evaluator::run_subscripts(string_view held, State& state) noexcept {
 }
 
 void Evaluator::test_effects(uint32_t index, State& state) noexcept {
+  if (index == kNone) return;
   const Node& node = tree_[index];
   if (node.kind == Kind::word) {
     Choices choices;
@@ -166,7 +200,7 @@ void Evaluator::test_effects(uint32_t index, State& state) noexcept {
   }
   for (uint32_t i = node.first_child; i != kNone; i = tree_[i].next)
     if (tree_[i].kind != Kind::name) test_effects(i, state);
-  if (node.kind == Kind::test_unary && tree_[node.first_child].kind == Kind::name && tree_.text(node.first_child) == "-v") {
+  if (node.kind == Kind::test_unary && tree_[node.first_child].kind == Kind::name && tree_.text(node.first_child) == "-v" && tree_[node.first_child].next != kNone) {
     Choices choices;
     const Hold hold(*this, state, choices);
     const TextId written = one_text(tree_[node.first_child].next, false);

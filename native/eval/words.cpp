@@ -21,12 +21,31 @@ void Evaluator::push_word(const Word& word) noexcept {
 
 Value Evaluator::choose(Set set, uint32_t key) noexcept {
   if (set.count == 0) return {kUnset, 0};
+  if (judges()) {
+    // What nothing sets is one unknown text, which may be nothing.
+    Value all[kValues];
+    uint32_t count = 0;
+    bool unset = false;
+    for (uint32_t i = 0; i < set.count; ++i) unset = unset || store_.values(set)[i].text == kUnset;
+    for (uint32_t i = 0; i < set.count && i < kValues; ++i) {
+      Value value = store_.values(set)[i];
+      const bool environment = value.kind == 0 && (value.origin & provenance::kEnvironment) != 0;
+      if (environment && value.text == kUnset) continue;
+      if (environment && value.text == kOther && unset) value.origin |= provenance::kMayBeEmpty;
+      all[count++] = value;
+    }
+    if (count == 0) return {kUnset, 0};
+    const uint32_t chosen = choices_->choose(key, count);
+    if (choices_->wide && count > 1) return {kOther, provenance::kLimit};
+    return all[chosen];
+  }
   const uint32_t at = choices_->choose(key, set.count);
   if (choices_->wide && set.count > 1) return {kOther, provenance::kLimit};
   return store_.values(set)[at];
 }
 
 void Evaluator::expand(uint32_t word, bool split) noexcept {
+  word_ = word;
   uint32_t parts[kParts], count = 0;
   bool braces = false;
   for (uint32_t i = tree_[word].first_child; i != kNone; i = tree_[i].next) {
@@ -48,10 +67,10 @@ void Evaluator::expand(uint32_t word, bool split) noexcept {
 }
 
 void Evaluator::expand_braces(const uint32_t* parts, uint32_t count, uint32_t* left, bool split) noexcept {
+  if (*left == 0) return unresolved(Unresolved::limit);
   uint32_t open = 0;
   while (open < count && ((parts[open] & kMade) != 0 || tree_[parts[open]].kind != Kind::brace_open)) ++open;
   if (open == count || level_ >= kDepth) {
-    if (*left == 0) return unresolved(Unresolved::limit);
     --*left;
     Builder builder(*this);
     for (uint32_t i = 0; i < count; ++i) {
@@ -90,7 +109,7 @@ void Evaluator::expand_braces(const uint32_t* parts, uint32_t count, uint32_t* l
       uint32_t n = open;
       made[n++] = kMade | item;
       for (uint32_t i = close + 1; i < count && n < kParts; ++i) made[n++] = parts[i];
-      if (*left != 0) expand_braces(made, n, left, split);
+      expand_braces(made, n, left, split);
     });
   } else if (close < count) {
     depth = 0;
@@ -104,6 +123,9 @@ void Evaluator::expand_braces(const uint32_t* parts, uint32_t count, uint32_t* l
         from = i + 1;
       }
     }
+  } else {  // its end was cut off
+    *left = 0;
+    unresolved(Unresolved::limit);
   }
   --level_;
 }
@@ -124,6 +146,8 @@ void Evaluator::sequence(uint32_t open, uint32_t close, Sink&& sink) noexcept {
   if (second != string_view::npos) to_number(written.substr(second + 2), &step);
   if (step < 0) step = -step;
   if (step == 0) step = 1;
+  // Of a long one it does not matter which.
+  if (judges() && (from <= to ? to - from : from - to) / step > 255) return sink(kOther);
   uint32_t count = 0;
   for (long long at = from; from <= to ? at <= to : at >= to; at += from <= to ? step : -step) {
     if (++count > 256) return unresolved(Unresolved::limit);
@@ -156,7 +180,7 @@ string_view Evaluator::number_text(long long number, char (&out)[24]) noexcept {
 }
 
 // A word as one text: assignments, patterns, subjects.
-TextId Evaluator::one_text(uint32_t word, bool pattern, uint8_t* origin) noexcept {
+TextId Evaluator::one_text(uint32_t word, bool pattern, std::uint16_t* origin) noexcept {
   Builder builder(*this);
   builder.pattern = pattern;
   for (uint32_t i = tree_[word].first_child; i != kNone; i = tree_[i].next) add_part(builder, i, false, false);
@@ -172,15 +196,16 @@ void Evaluator::add_part(Builder& builder, uint32_t index, bool quoted, bool spl
     case Kind::brace_comma:
     case Kind::brace_close: {
       const string_view written = tree_.text(index);
+      if (written.find(kUnknownPart) != string_view::npos) builder.origin |= provenance::kMayBeEmpty;
       if (quoted) return builder.add_quoted(written);
       if (operand && split) return builder.add_split(written);
       for (const char c : written) builder.glob = builder.glob || c == '*' || c == '?' || c == '[';
       return builder.add(written);
     }
-    case Kind::escape: return builder.add_quoted(tree_.text({node.span.start + 1, node.span.end}));
-    case Kind::single_quoted: builder.some = true; return builder.add_quoted(tree_.text(index));
+    case Kind::escape: builder.quoted = true; return builder.add_quoted(tree_.text({node.span.start + 1, node.span.end}));
+    case Kind::single_quoted: builder.some = builder.quoted = true; return builder.add_quoted(tree_.text(index));
     case Kind::ansi_quoted: {
-      builder.some = true;
+      builder.some = builder.quoted = true;
       const string_view written = tree_.text(index);
       if (written.size() > scratch_capacity_ - scratch_size_) return unresolved(Unresolved::limit);
       const std::size_t size = syntax::decode_ansi(written, scratch_ + scratch_size_);
@@ -189,13 +214,14 @@ void Evaluator::add_part(Builder& builder, uint32_t index, bool quoted, bool spl
     }
     case Kind::double_quoted: {
       const bool some = builder.some;
-      builder.some = true;
+      builder.some = builder.quoted = true;
       const uint32_t only = node.first_child;
       if (only != kNone && tree_[only].next == kNone && tree_[only].kind == Kind::parameter && gives_many(only)) builder.some = some;
       for (uint32_t i = node.first_child; i != kNone; i = tree_[i].next) add_part(builder, i, true, split);
       return;
     }
     case Kind::tilde: {
+      if (node.span.end - node.span.start > 1 && judges()) return builder.add(tree_.text(index));
       if (node.span.end - node.span.start > 1) return builder.add_quoted(string_view(&kUnknownPart, 1));
       const Value home = choose(store_.get(*here_, variable(home_)), home_);
       builder.origin |= home.origin;
@@ -236,7 +262,40 @@ void Evaluator::add_part(Builder& builder, uint32_t index, bool quoted, bool spl
       builder.add(text(value));
       return;
     }
+    case Kind::foreign: {
+      Value value{kOther, 0};
+      const TextId before = id(builder.text());
+      const bool first = first_word_ && !quoted;
+      const uint32_t word = word_;
+      host_.judge->foreign(host_.self, index, text(before), first, &value);
+      word_ = word;
+      if (value.text == kUnset) return;
+      return add_value(builder, value, quoted, split);
+    }
     case Kind::process_substitution: {
+      if (judges()) {
+        State end, copy = *here_;
+        const uint32_t head = head_, tail = tail_, pipe_from = pipe_from_, word = word_;
+        const std::uint16_t was = via_;
+        const syntax::Span spot = spot_;
+        via_ |= via::kSubstitution;
+        head_ = tail_ = pipe_from_ = kNone;
+        const Set given = store_.get(copy, key_of(Key::input));
+        if (node.has(flag::kOutput) && given.count == 1 && store_.values(given)->text == kUnset) store_.put(copy, key_of(Key::input), store_.other);
+        store_.put(copy, key_of(Key::output), nothing());
+        subshell(node.first_child, copy, false, &end);
+        Value printed{kOther, 0}, path{kOther, 0};
+        if (const Set set = store_.get(end, key_of(Key::output)); end.live && set.count == 1) printed = *store_.values(set);
+        host_.judge->substituted(host_.self, index, printed, head_, &path);
+        head_ = head;
+        tail_ = tail;
+        pipe_from_ = pipe_from;
+        via_ = was;
+        spot_ = spot;
+        word_ = word;
+        builder.origin |= path.origin;
+        return builder.add(text(path.text));
+      }
       State end;
       State copy = *here_;
       subshell(node.first_child, copy, false, &end);
@@ -244,7 +303,8 @@ void Evaluator::add_part(Builder& builder, uint32_t index, bool quoted, bool spl
       return;
     }
     case Kind::extended_glob:
-      builder.add(tree_.text(index));
+      if (judges()) run_operands(node.first_child);
+      builder.add(judges() ? string_view("*") : tree_.text(index));
       builder.glob = true;
       return;
     default: return;
@@ -252,7 +312,7 @@ void Evaluator::add_part(Builder& builder, uint32_t index, bool quoted, bool spl
 }
 
 void Evaluator::add_value(Builder& builder, Value value, bool quoted, bool split) noexcept {
-  builder.origin |= value.origin & static_cast<uint8_t>(~provenance::kList);
+  builder.origin |= value.origin & static_cast<std::uint16_t>(~provenance::kList);
   const string_view written = value.text == kUnset ? string_view() : text(value.text);
   if (quoted) {
     builder.some = true;

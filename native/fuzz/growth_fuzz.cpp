@@ -30,7 +30,7 @@ double seconds() {
 }
 
 double time_of(const std::string& text, Dialect dialect) {
-  static std::vector<unsigned char> memory(16 << 20);
+  static std::vector<unsigned char> memory(64 << 20);
   Tree tree(memory.data(), memory.size());
   Surroundings around;
   around.cwd = around.repository = "/home/dev/proj";

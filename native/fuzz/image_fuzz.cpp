@@ -16,7 +16,7 @@ using namespace tipstaff::gate;
 void judge(const std::vector<std::uint64_t>& memory, std::size_t bytes) {
   Image image;
   if (open_image(reinterpret_cast<const unsigned char*>(memory.data()), bytes, &image) != ImageFault::none) return;
-  static std::vector<unsigned char> room(1 << 20);
+  static std::vector<unsigned char> room(4 << 20);
   Tree tree(room.data(), room.size());
   Surroundings around;
   around.cwd = around.repository = "/home/dev/proj";

@@ -33,7 +33,7 @@ struct File {
   std::vector<std::uint64_t> memory;
   std::size_t bytes = 0;
 
-  explicit File(const char* path) : memory(1 << 20) {
+  explicit File(const char* path) : memory(4 << 20) {
     std::FILE* file = std::fopen(path, "rb");
     must(file != nullptr, path);
     bytes = std::fread(memory.data(), 1, memory.size() * 8, file);
@@ -51,7 +51,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   must(open, "the policy opens");
   static std::vector<JsonNode> nodes(kNodes), more(kNodes);
   static std::vector<gate::Field> fields(kNodes);
-  static std::vector<unsigned char> room(1 << 20);
+  static std::vector<unsigned char> room(4 << 20);
   static const auto judgement = std::make_unique<Judgement>();
   for (const Host host : {Host::unknown, Host::claude, Host::codex, Host::gemini, Host::cursor, Host::copilot}) {
     std::vector<char> bytes(data, data + size);  // reading unescapes in place

@@ -70,7 +70,7 @@ void check_tree(const Tree& tree, std::size_t size) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static constexpr std::size_t kMemory = 1 << 20;
+  static constexpr std::size_t kMemory = 4 << 20;
   static std::unique_ptr<unsigned char[]> memory(new unsigned char[kMemory]);
   // A block of exactly the text's size, so that nothing beyond it is read unseen.
   std::unique_ptr<char[]> text(new char[size]);

@@ -138,7 +138,7 @@ bool MadeBefore::remade_by_next(const Word& word) const noexcept {
   constexpr std::uint32_t kCommands = 32;  // more is not looked at
   for (std::uint32_t i = index + 1; i < tree.command_count() && i < index + kCommands; ++i) {
     const Command& next = tree.command(i);
-    if (next.cwd != asked.cwd) continue;
+    if (next.cwd != asked.cwd || ((next.via ^ asked.via) & via::kDefinition) != 0) continue;
     for (const Refilled& refilled : kRefilled)
       if (path.count != 0 && one_of(path.part[path.count - 1], refilled.names) && one_of(next.program, refilled.programs)) return true;
     if (i == index + 1 && next.program == "mkdir" && begins_anew(tree, path, next)) return true;

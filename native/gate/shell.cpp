@@ -1,18 +1,14 @@
 // Reads POSIX shell and bash: what a command line would run, with all that it carries.
 //
-// shell/language/bytes.hpp         what bytes mean, and encodings
-// shell/language/session.hpp       what a shell remembers
-// shell/language/reader.hpp        the reader: its parts are in the headers below
-// shell/language/invocation.hpp    what they pass on
-// shell/language/words.hpp         quotes, globs                      shell/language/fields.hpp         what words fall apart into
-// shell/language/braces.hpp        {a,b}
-// shell/language/parameters.hpp    $x, ${x:-y}                        shell/language/substitutions.hpp  $(x), <(x), $((x))
-// shell/language/edits.hpp         ${x#y}, ${x/y/z}                    shell/small_languages/make_words.hpp  $(CC), $(call x,y)
-// shell/language/foreign.hpp       {{x}}, ${{ x }}, $_ of PowerShell
-// shell/language/grammar.hpp       lists, pipelines                   shell/language/simple.hpp         simple commands
-// shell/language/assignments.hpp   x=y                                shell/language/compound.hpp       groups, loops
-// shell/language/functions.hpp     functions, coprocesses            shell/programs/builtins.hpp       cd, eval, export, bash -c
-// shell/redirections/              > x, << x, files that are written, copied and then used, sort x > x
+// syntax/shell.cpp, eval/                what the text is, and what it would call, in every way that may happen
+// shell/language/bytes.hpp               what bytes mean, and encodings
+// shell/language/session.hpp             what a text leaves for later commands; its variables, where a command runs
+// shell/language/reader.hpp              the reader: its parts are in the headers below
+// shell/language/invocation.hpp          what they pass on
+// shell/language/sink.hpp                calls of the evaluator become commands
+// shell/language/foreign.hpp             {{x}}, ${{ x }}              shell/small_languages/make_words.hpp  $(CC), $(call x,y)
+// shell/language/variables.hpp           variables whose text is run  shell/programs/builtins.hpp       read, source, bash -c
+// shell/redirections/                    > x, files that are written, copied and then used, sort x > x
 // shell/programs/table.hpp      the table of programs              shell/language/names.hpp          what a program is called
 // shell/language/commands.hpp      from words to commands             shell/language/nested.hpp         code that a command carries or calls
 // shell/programs/prints.hpp        what echo, printf, cat print       shell/programs/filters.hpp        what filters make of it
@@ -30,25 +26,16 @@
 // shell/tables/                    words of tools, tools that clean folders
 #include <cstring>
 
-#include "tipstaff/gate/shell/language/assignments.hpp"
-#include "tipstaff/gate/shell/language/braces.hpp"
 #include "tipstaff/gate/shell/language/bytes.hpp"
 #include "tipstaff/gate/shell/language/commands.hpp"
-#include "tipstaff/gate/shell/language/compound.hpp"
-#include "tipstaff/gate/shell/language/edits.hpp"
-#include "tipstaff/gate/shell/language/fields.hpp"
 #include "tipstaff/gate/shell/language/foreign.hpp"
-#include "tipstaff/gate/shell/language/functions.hpp"
-#include "tipstaff/gate/shell/language/grammar.hpp"
 #include "tipstaff/gate/shell/small_languages/make_words.hpp"
 #include "tipstaff/gate/shell/language/names.hpp"
 #include "tipstaff/gate/shell/language/nested.hpp"
-#include "tipstaff/gate/shell/language/parameters.hpp"
 #include "tipstaff/gate/shell/language/reader.hpp"
 #include "tipstaff/gate/shell/language/session.hpp"
-#include "tipstaff/gate/shell/language/simple.hpp"
-#include "tipstaff/gate/shell/language/substitutions.hpp"
-#include "tipstaff/gate/shell/language/words.hpp"
+#include "tipstaff/gate/shell/language/sink.hpp"
+#include "tipstaff/gate/shell/language/variables.hpp"
 #include "tipstaff/gate/shell/programs/builtins.hpp"
 #include "tipstaff/gate/shell/small_languages/build_tools.hpp"
 #include "tipstaff/gate/shell/programs/carried.hpp"
@@ -68,7 +55,6 @@
 #include "tipstaff/gate/shell/programs/wrappers.hpp"
 #include "tipstaff/gate/shell/redirections/copied_files.hpp"
 #include "tipstaff/gate/shell/redirections/emptied_files.hpp"
-#include "tipstaff/gate/shell/redirections/here_documents.hpp"
 #include "tipstaff/gate/shell/redirections/redirections.hpp"
 #include "tipstaff/gate/shell/redirections/written_files.hpp"
 #include "tipstaff/gate/shell/small_languages/cmake.hpp"

@@ -25,7 +25,8 @@ enum class Stop : uint8_t {
   range,        // up to the end of what is read: here-documents, arithmetic
 };
 
-constexpr bool is_blank(char c) noexcept { return c == ' ' || c == '\t'; }
+constexpr char kLineEnd = '\v';  // what is left of another system's, where a host wants it to be a blank
+constexpr bool is_blank(char c) noexcept { return c == ' ' || c == '\t' || c == kLineEnd; }
 constexpr bool ends_word(char c) noexcept {
   return is_blank(c) || c == '\n' || c == ';' || c == '&' || c == '|' || c == '(' || c == ')' || c == '<' || c == '>';
 }
@@ -34,7 +35,7 @@ constexpr bool is_glob_prefix(char c) noexcept { return c == '?' || c == '*' || 
 class Parser {
  public:
   Parser(Tree& tree, uint32_t start, uint32_t size, const Options& options) noexcept
-      : tree_(tree), text_(tree.base()), pos_(start), end_(start + size), shell_(options.shell), globs_(options.extended_globs) {}
+      : tree_(tree), text_(tree.base()), pos_(start), end_(start + size), last_(start + size), shell_(options.shell), globs_(options.extended_globs), options_(options) {}
 
   Parsed read() noexcept {
     Parsed result;
@@ -44,10 +45,15 @@ class Parser {
     uint32_t line_end = kNone;  // the last child of complete lines
     skip_lines();
     while (status_ == Status::complete && pos_ < end_) {
-      if (!list_item(lines)) break;
+      const uint32_t before = pos_;
+      if (options_.reads_on && passes_mistake()) continue;
+      if (!list_item(lines)) {
+        if (!recovers(before)) break;
+        continue;
+      }
       if (pos_ >= end_ || text_[pos_] == '\n') line_end = lines.last;
       skip_lines();
-      if (at_closing()) fail(Status::wrong);
+      if (at_closing() && !options_.reads_on) fail(Status::wrong);
     }
     if (status_ == Status::complete && pending_count_ != 0) read_documents();
     if (status_ != Status::complete) {
@@ -59,12 +65,48 @@ class Parser {
       }
     }
     tree_.at(result.root).span.end = pos_;
+    if (status_ == Status::complete) status_ = mistake_;
     result.status = status_;
     result.stopped = pos_;
     return result;
   }
 
  private:
+  // Reading on: closings of what is not open, operators without a left side.
+  bool passes_mistake() noexcept {
+    if (is('&') || is('|') || is(';')) {
+      ++pos_;
+      skip_lines();
+      return true;
+    }
+    string_view word = plain_word();
+    for (const string_view continued : {"do\\\n", "then\\\n", "else\\\n"})
+      if (word.empty() && string_view(text_ + pos_, end_ - pos_).substr(0, continued.size()) == continued) word = continued.substr(0, continued.size() - 2);
+    uint32_t size = is(')') ? 1 : 0;
+    if (word == "then" || word == "else" || word == "elif" || word == "fi" || word == "do" || word == "done" || word == "esac" || word == "}")
+      size = static_cast<uint32_t>(word.size());
+    if (size == 0) return false;
+    note(Status::wrong);
+    pos_ += size;
+    skip_lines();
+    return true;
+  }
+  // After an error: the rest of the line is left out.
+  bool recovers(uint32_t before) noexcept {
+    if (!options_.reads_on || (status_ != Status::wrong && status_ != Status::open)) return false;
+    note(status_);
+    status_ = Status::complete;
+    pending_count_ = 0;
+    level_ = 0;
+    end_ = last_;
+    if (pos_ <= before) pos_ = before + 1;
+    while (pos_ < end_ && text_[pos_] != '\n') ++pos_;
+    skip_lines();
+    return true;
+  }
+  void note(Status status) noexcept {
+    if (mistake_ == Status::complete) mistake_ = status;
+  }
   struct Children {
     uint32_t parent;
     uint32_t last = kNone;
@@ -85,8 +127,21 @@ class Parser {
   }
   bool failed() const noexcept { return status_ != Status::complete; }
   // Something is missing here: more text, if it ends here.
-  bool missing() noexcept { return fail(pos_ >= end_ ? Status::open : Status::wrong); }
-  bool missing_end() noexcept { return fail(Status::open); }
+  bool missing() noexcept {
+    if (options_.reads_on && pos_ >= end_) return missing_end();
+    return fail(pos_ >= end_ ? Status::open : Status::wrong);
+  }
+  // A word of the grammar that is not there.
+  bool missing_word() noexcept {
+    if (!options_.reads_on) return missing();
+    note(pos_ >= end_ ? Status::open : Status::wrong);
+    return true;
+  }
+  bool missing_end() noexcept {
+    if (!options_.reads_on) return fail(Status::open);
+    note(Status::open);
+    return true;
+  }
 
   uint32_t add(Kind kind, uint32_t start, uint32_t end = 0, uint8_t flags = 0) noexcept {
     Node node;
@@ -133,6 +188,8 @@ class Parser {
         ++pos_;
       } else if (is('\\', '\n')) {
         pos_ += 2;
+      } else if (options_.reads_on && is('\\', kLineEnd) && at(2) == '\n') {
+        pos_ += 3;
       } else {
         break;
       }
@@ -171,7 +228,7 @@ class Parser {
     if (is(')') || is(';', ';') || (is(';', '&') && shell_ != Shell::dash)) return true;
     const string_view word = plain_word();
     return word == "then" || word == "else" || word == "elif" || word == "fi" || word == "do" || word == "done" || word == "esac" ||
-           word == "in" || word == "}";
+           (word == "in" && !options_.reads_on) || word == "}";
   }
 
   // ---- lists
@@ -180,6 +237,7 @@ class Parser {
   bool list_item(Children& list) noexcept {
     const uint32_t node = and_or();
     if (failed()) return false;
+    if (node == kNone) return pos_ >= end_ || fail(Status::wrong);
     skip_blanks();
     if (is('&') && at(1) != '&') {
       const uint32_t back = add(Kind::background, tree_[node].span.start);
@@ -197,6 +255,7 @@ class Parser {
       return true;
     }
     if (pos_ >= end_ || is('\n') || at_closing()) return true;
+    if (options_.reads_on && node != kNone) return true;
     return fail(Status::wrong);
   }
 
@@ -206,18 +265,23 @@ class Parser {
     Children children{node};
     skip_lines();
     while (!failed() && pos_ < end_ && !at_closing()) {
+      if (options_.reads_on && (is('&') || is('|') || is(';'))) {
+        ++pos_;
+        skip_lines();
+        continue;
+      }
       if (!list_item(children)) return kNone;
       skip_lines();
     }
     if (failed()) return kNone;
-    if (children.last == kNone && !may_be_empty) return missing(), kNone;
+    if (children.last == kNone && !may_be_empty) return options_.reads_on || missing() ? node : kNone;
     return node;
   }
 
   uint32_t and_or() noexcept {
     uint32_t node = pipeline();
     for (;;) {
-      if (failed()) return kNone;
+      if (failed() || node == kNone) return kNone;
       skip_blanks();
       const bool is_and = is('&', '&');
       if (!is_and && !is('|', '|')) return node;
@@ -232,6 +296,12 @@ class Parser {
     }
   }
 
+  // time -v is a program.
+  bool is_timed_by_options() const noexcept {
+    uint32_t i = pos_ + 4;
+    while (i < end_ && is_blank(text_[i])) ++i;
+    return i + 1 < end_ && text_[i] == '-' && text_[i + 1] != 'p' && text_[i + 1] != '-';
+  }
   // After `!` and `time` nothing need follow.
   bool at_pipeline_end() noexcept {
     skip_blanks();
@@ -253,7 +323,7 @@ class Parser {
       else if (shell_ == Shell::dash) missing();
       return failed() ? kNone : node;
     }
-    if (word == "time" && shell_ != Shell::dash) {
+    if (word == "time" && shell_ != Shell::dash && !(options_.reads_on && is_timed_by_options())) {
       pos_ += 4;
       const uint32_t node = add(Kind::timed, start, pos_);
       if (node == kNone) return kNone;
@@ -264,7 +334,7 @@ class Parser {
       return failed() ? kNone : node;
     }
     uint32_t first = command();
-    if (failed()) return kNone;
+    if (failed() || first == kNone) return kNone;
     skip_blanks();
     if (!is('|') || at(1) == '|') return first;
     const uint32_t node = add(Kind::pipeline, start);
@@ -288,7 +358,12 @@ class Parser {
     const Level level(*this);
     if (failed()) return kNone;
     skip_blanks();
+    if (pos_ >= end_ && options_.reads_on) return kNone;
     if (pos_ >= end_) return missing(), kNone;
+    if (options_.prefix != nullptr) {
+      while (const char* const behind = pos_ < end_ ? options_.prefix(options_.self, text_ + pos_, text_ + end_) : nullptr) pos_ = static_cast<uint32_t>(behind - text_);
+      if (pos_ >= end_) return kNone;
+    }
     if (is('(')) {
       if (at(1) == '(' && shell_ != Shell::dash) {
         const uint32_t close_at = arithmetic_end(pos_ + 2);
@@ -304,7 +379,7 @@ class Parser {
       if (node == kNone) return kNone;
       Children inner{node};
       append(inner, list(false));
-      if (!failed() && !take(')')) missing();
+      if (!failed() && !take(')')) missing_word();
       return redirected(node);
     }
     const string_view word = plain_word();
@@ -319,7 +394,7 @@ class Parser {
       if (word == "function" && shell_ != Shell::dash) return pos_ += 8, keyword_function(start);
       if (word == "coproc" && shell_ != Shell::dash) return pos_ += 6, coprocess(start);
       if (word == "[[" && shell_ != Shell::dash) return pos_ += 2, test_command(start);
-      if (at_closing() || (word == "]]" && shell_ != Shell::dash)) return fail(Status::wrong), kNone;
+      if (at_closing() || (word == "]]" && shell_ != Shell::dash && !options_.reads_on)) return fail(Status::wrong), kNone;
     }
     return simple();
   }
@@ -341,7 +416,7 @@ class Parser {
 
   bool expect(string_view word) noexcept {
     if (failed()) return false;
-    return keyword(word) || missing();
+    return keyword(word) || missing_word();
   }
 
   uint32_t group(uint32_t start) noexcept {
@@ -611,7 +686,7 @@ class Parser {
     skip_blanks();
     const uint32_t target = word(Stop::word);
     if (failed()) return kNone;
-    if (target == kNone) return missing(), kNone;
+    if (target == kNone) return options_.reads_on || missing() ? node : kNone;
     append(inner, target);
     if (document) {
       for (uint32_t i = tree_[target].first_child; i != kNone; i = tree_[i].next)
@@ -670,7 +745,9 @@ class Parser {
         uint32_t from = line;
         if (strips)
           while (from < stop && text_[from] == '\t') ++from;
-        if (!continued && is_delimiter(delimiter, from, stop)) {
+        uint32_t to = stop;
+        while (options_.reads_on && to > from && text_[to - 1] == kLineEnd) --to;
+        if (!continued && is_delimiter(delimiter, from, to)) {
           body_end = line;
           next = stop < end_ ? stop + 1 : stop;
           break;
@@ -730,11 +807,18 @@ class Parser {
       }
       if (at_command_end()) break;
       if (is('(')) {
-        if (words != 1 || tree_[node].first_child != inner.last) return fail(Status::wrong), kNone;
+        if (words != 1 || tree_[node].first_child != inner.last) {
+          if (options_.reads_on && inner.last != kNone) return node;
+          return fail(Status::wrong), kNone;
+        }
         const Span name = tree_[inner.last].span;
-        ++pos_;
+        const uint32_t open_at = pos_++;
         skip_blanks();
-        if (!take(')')) return missing(), kNone;
+        if (!take(')')) {
+          if (!options_.reads_on) return missing(), kNone;
+          pos_ = open_at;  // a (b): two commands
+          return node;
+        }
         return function(name.start, name, shell_ != Shell::bash);
       }
       if (words == 0 || declares) {
@@ -759,7 +843,7 @@ class Parser {
         globs_ = shell_ == Shell::bash;  // -u, too: what is not turned off is a pattern, and no error
       }
     }
-    if (inner.last == kNone) return missing(), kNone;
+    if (inner.last == kNone) return pos_ >= end_ && options_.reads_on ? (missing(), node) : (missing(), kNone);
     return failed() ? kNone : node;
   }
 
@@ -778,7 +862,10 @@ class Parser {
       pos_ = i + 1;
       Children inner{index};
       if (!parts(inner, Stop::subscript, false) || failed()) return kNone;
-      if (!take(']')) return missing_end(), kNone;
+      if (!take(']')) {
+        if (options_.reads_on) return pos_ = start, tree_.cut(before), kNone;
+        return missing_end(), kNone;
+      }
       tree_.at(index).span.end = pos_ - 1;
       i = pos_;
     }
@@ -819,7 +906,11 @@ class Parser {
     for (;;) {
       skip_lines();
       if (take(')')) return close(node);
-      if (pos_ >= end_) return missing_end(), kNone;
+      if (pos_ >= end_) return missing_end() ? node : kNone;
+      if (options_.reads_on && (is('(') || is('&') || is('|') || is(';') || is('<') || is('>')) && !((is('<') || is('>')) && at(1) == '(')) {
+        ++pos_;
+        continue;
+      }
       if (is('[')) {
         // [subscript]=value
         const uint32_t start = pos_, before = tree_.size();
@@ -883,7 +974,7 @@ class Parser {
     }
   }
   uint32_t test_both(Kind kind, uint32_t left, uint32_t right) noexcept {
-    if (failed()) return kNone;
+    if (failed() || left == kNone) return kNone;
     const uint32_t node = add(kind, tree_[left].span.start);
     if (node == kNone) return kNone;
     Children inner{node};
@@ -1087,9 +1178,10 @@ class Parser {
           flush();
           const uint32_t start = ++pos_;
           while (pos_ < end_ && text_[pos_] != '\'') ++pos_;
-          if (pos_ >= end_) return missing_end();
+          if (pos_ >= end_ && !missing_end()) return false;
           add_to(out, Kind::single_quoted, start, pos_);
-          run = ++pos_;
+          if (pos_ < end_) ++pos_;
+          run = pos_;
           continue;
         }
         case '"': {
@@ -1100,7 +1192,7 @@ class Parser {
           if (node == kNone) return false;
           Children inner{node};
           if (!parts(inner, Stop::quoted, true)) return false;
-          if (!take('"')) return missing_end();
+          if (!take('"') && !missing_end()) return false;
           tree_.at(node).span.end = pos_;
           append(out, node);
           run = pos_;
@@ -1112,15 +1204,20 @@ class Parser {
           while (pos_ < end_ && text_[pos_] != '`') pos_ += text_[pos_] == '\\' && pos_ + 1 < end_ ? 2 : 1;
           if (pos_ >= end_) {
             pos_ = end_;
-            return missing_end();
+            if (!missing_end()) return false;
           }
           add_to(out, Kind::back_quoted, start, pos_, quoted ? flag::kQuoted : uint8_t{0});
-          run = ++pos_;
+          if (pos_ < end_) ++pos_;
+          run = pos_;
           continue;
         }
         case '$':
           flush();
           run = pos_;
+          if (foreign(out, quoted)) {
+            run = pos_;
+            continue;
+          }
           if (!dollar(out, quoted, stop)) return false;
           if (pos_ == run) {
             ++pos_;  // a dollar sign alone
@@ -1153,6 +1250,14 @@ class Parser {
           run = pos_;
           continue;
         case '{':
+          if (!quoted && at(1) == '{') {
+            flush();
+            run = pos_;
+            if (foreign(out, quoted)) {
+              run = pos_;
+              continue;
+            }
+          }
           if (!braces || open_count == kBraces) break;
           open[open_count++] = single(Kind::brace_open);
           continue;
@@ -1290,7 +1395,7 @@ class Parser {
       operand(inner, Stop::alternative, false);
       if (failed()) return false;
       if (take('|')) continue;
-      if (!take(')')) return missing_end();
+      if (!take(')') && !missing_end()) return false;
       tree_.at(node).span.end = pos_;
       append(out, node);
       return true;
@@ -1304,10 +1409,7 @@ class Parser {
     const uint32_t outer = pending_count_;
     append(inner, list(true));
     if (failed()) return;
-    if (!take(')')) {
-      missing();
-      return;
-    }
+    if (!take(')') && !missing_word()) return;
     // A here-document whose body does not follow before the bracket ends there.
     if (pending_count_ > outer) pending_count_ = outer;
     tree_.at(node).span.end = pos_;
@@ -1339,6 +1441,16 @@ class Parser {
       }
     }
     return kNone;
+  }
+
+  bool foreign(Children& out, bool quoted) noexcept {
+    if (options_.foreign == nullptr) return false;
+    const char* const end = options_.foreign(options_.self, text_ + pos_, text_ + end_);
+    if (end == nullptr) return false;
+    const uint32_t start = pos_;
+    pos_ = static_cast<uint32_t>(end - text_);
+    add_to(out, Kind::foreign, start, pos_, quoted ? flag::kQuoted : uint8_t{0});
+    return true;
   }
 
   // What begins with a dollar sign; takes nothing where it stands for itself.
@@ -1375,6 +1487,7 @@ class Parser {
         if (text_[stop_at] == ']' && depth-- == 0) break;
       }
       if (stop_at >= end_) {
+        if (options_.reads_on) return true;
         pos_ = end_;
         return missing_end();
       }
@@ -1393,10 +1506,10 @@ class Parser {
       while (pos_ < end_ && text_[pos_] != '\'') pos_ += text_[pos_] == '\\' && pos_ + 1 < end_ ? 2 : 1;
       if (pos_ >= end_) {
         pos_ = end_;
-        return missing_end();
+        if (!missing_end()) return false;
       }
       add_to(out, Kind::ansi_quoted, from, pos_);
-      ++pos_;
+      if (pos_ < end_) ++pos_;
       return true;
     }
     if (c == '"' && !quoted && shell_ != Shell::dash && stop != Stop::range) {
@@ -1463,7 +1576,7 @@ class Parser {
       Children in_index{index};
       if (!parts(in_index, Stop::subscript, false)) return false;
       tree_.at(index).span.end = pos_;
-      ++pos_;
+      if (pos_ < end_) ++pos_;
       append(inner, index);
     }
     edit(inner, node, quoted);
@@ -1471,7 +1584,7 @@ class Parser {
   }
   bool finish_braced(Children& out, uint32_t node) noexcept {
     if (failed()) return false;
-    if (!take('}')) return missing_end();
+    if (!take('}') && !missing_end()) return false;
     tree_.at(node).span.end = pos_;
     append(out, node);
     return true;
@@ -1549,8 +1662,11 @@ class Parser {
   Tree& tree_;
   const char* const text_;
   uint32_t pos_, end_;
+  const uint32_t last_;
   const Shell shell_;
   bool globs_;
+  const Options options_;
+  Status mistake_ = Status::complete;
   bool declared_ = false;
   int level_ = 0;
   Status status_ = Status::complete;

@@ -20,7 +20,7 @@ void check(bool holds, const char* what) {
 }
 
 struct Bench {
-  std::vector<unsigned char> memory = std::vector<unsigned char>(1 << 20);
+  std::vector<unsigned char> memory = std::vector<unsigned char>(4 << 20);
   Tree tree{memory.data(), memory.size()};
   std::unique_ptr<Verdict> verdict = std::make_unique<Verdict>();
   Image image;

@@ -58,7 +58,7 @@ class Bench {
     }
   }
 
-  std::vector<unsigned char> one_ = std::vector<unsigned char>(1 << 20), other_ = std::vector<unsigned char>(1 << 20);
+  std::vector<unsigned char> one_ = std::vector<unsigned char>(4 << 20), other_ = std::vector<unsigned char>(4 << 20);
   Tree plain_{one_.data(), one_.size()}, whole_{other_.data(), other_.size()};
 };
 
@@ -75,7 +75,9 @@ const std::vector<std::string> kNotPlain = {
     "docker exec c ls", "kubectl exec p -- ls", "npx ls", "npm exec ls", "python3 -c 'import os'", "python3 a.py", "make all", "bash a.sh",
     "eval ls", "find . -exec ls", "drop table a;", "delete from a", "'ls'", "LS", "ls ''", "echo \"a", "ls | sh", "echo a | cat", "ls |", "ls &&",
     "! ls", "git-reset --hard", "python3.11 -m x", "a@2 b", "cp /bin/sh x", "terraform apply p", "aws ssm send-command x", "yarn serve x",
-    "ls '~'", "uv run ls", "echo a\x01", "ls |& cat", "ls &> /dev/null", "time ls", "/etc/init.d/x stop"};
+    "ls '~'", "uv run ls", "echo a\x01", "ls |& cat", "ls &> /dev/null", "time ls", "/etc/init.d/x stop",
+    "wrapper /bin/rm -rf x", "wrapper -v RM -rf x", "wrapper bin/grm -rf x", "tool --exec='-x=rm -rf x'", "xdotool type 'string:rm -rf x'",
+    "echo 'a\r\nb'"};
 
 }  // namespace
 

@@ -80,7 +80,7 @@ inline void check_tree(const Tree& tree, const std::string& text) {
 
 class Machine {
  public:
-  Machine() : memory_(std::size_t{1} << 20), tree(memory_.data(), memory_.size()) {
+  Machine() : memory_(std::size_t{4} << 20), tree(memory_.data(), memory_.size()) {
     surroundings.cwd = surroundings.repository = "/home/dev/proj";
     surroundings.home = "/home/dev";
   }

@@ -36,7 +36,7 @@ long long read_file(void* self, std::string_view path, char* out, std::size_t ca
 // A text in a heap block of exactly its size, read into a tree of its own.
 class Read {
  public:
-  explicit Read(const std::string& text, const Files* files = nullptr, std::size_t bytes = 1 << 20)
+  explicit Read(const std::string& text, const Files* files = nullptr, std::size_t bytes = 4 << 20)
       : memory_(new unsigned char[bytes]), text_(new char[text.size()]), tree(memory_.get(), bytes) {
     if (!text.empty()) std::memcpy(text_.get(), text.data(), text.size());
     surroundings_.cwd = surroundings_.repository = "/home/dev/proj";
@@ -157,7 +157,7 @@ void test_folders() {
       {"cd / && cd - && rm x", "/home/dev/proj"},
       {"pushd /a; popd; rm x", "/home/dev/proj"},
       {"cd \"$X\"; rm x", ""},
-      {"if a; then cd /; fi; rm x", "/home/dev/proj"},
+      {"if a; then cd /; fi; rm x", "/"},
       {"cd /a | ls; rm x", "/home/dev/proj"},
       {"ls | (cd /; ls); rm x", "/home/dev/proj"},
       {"env -C /a rm x", "/a"},
@@ -170,10 +170,14 @@ void test_folders() {
   };
   for (const Folder& folder : kFolders) {
     const Read read(folder.text);
-    const Command* rm = read.find("rm");
+    // The first one is in the folder that it is in if all that moved the shell succeeded.
+    const Command* rm = nullptr;
+    for (std::uint32_t i = read.tree.command_count(); i-- > 0;)
+      if (read.tree.command(i).program == "rm") rm = &read.tree.command(i);
     check(rm != nullptr && rm->cwd == folder.cwd,
           std::string("where it runs: ") + folder.text + " in " + (rm == nullptr ? "?" : std::string(rm->cwd)));
   }
+  check(Read("if a; then cd /; fi; rm x").find("rm")->cwd == "/home/dev/proj", "and where it runs if nothing moved the shell");
   const Read git("git -C /a push");
   check(git.find("git")->cwd == "/a", "git -C runs elsewhere");
 }
@@ -218,7 +222,7 @@ void test_files() {
   static constexpr Case kCases[] = {
       {"bash x.sh /", "bash x.sh / ; set -e ; rm -rf /"},
       {"./x.sh a b", "x.sh a b ; set -e ; rm -rf a"},
-      {"bash < x.sh", "bash ; set -e ; rm -rf ?:ue ; @read x.sh"},
+      {"bash < x.sh", "bash ; set -e ; rm -rf '' ; @read x.sh"},
       {"cat x.sh | sh -s /etc", "cat x.sh ; sh -s /etc ; set -e ; rm -rf /etc"},
       {"cd sub; bash ../x.sh /", "cd sub ; bash ../x.sh / ; set -e ; rm -rf / ; bash ../x.sh / !script"},
       {"source .envrc; rm -rf $D", "source .envrc ; export D=/ ; rm -rf /"},
@@ -275,12 +279,19 @@ void test_limits() {
   std::string deep;
   for (int i = 0; i < 60; ++i) deep += "bash -c \"$(echo ";
   check(Read(deep).uncertain(Unresolved::depth), "too deep is said");
-  const Read small("rm -rf / a b c d e f; rm -rf /etc; rm $(ls) $(ls)", nullptr, 4096);
+  const Read small("rm -rf / a b c d e f; rm -rf /etc; rm $(ls) $(ls)", nullptr, 32768);
   check(small.uncertain(Unresolved::limit) && small.find("rm") != nullptr, "a small tree takes what it can");
   std::string commands;
-  for (int i = 0; i < 100; ++i) commands += "ls;";
-  const Read full(commands, nullptr, 4096);
-  check(full.tree.full() && full.uncertain(Unresolved::limit), "a full tree says so");
+  for (int i = 0; i < 100; ++i) commands += "ls " + std::to_string(i) + ";";
+  const Read full(commands, nullptr, 32768);
+  check(full.uncertain(Unresolved::limit), "a full tree says so");
+  // Bindings beyond the pool.
+  std::string binds = "f(){ ";
+  for (int i = 0; i < 400; ++i) binds += "x" + std::to_string(i) + "=$1;";
+  binds += "};";
+  for (int i = 0; i < 14; ++i) binds += "f " + std::to_string(i) + ";";
+  check(!Read("f(){ x=$1;};f 1;f 2; ls").uncertain(Unresolved::limit), "some bindings have room");
+  check(Read(binds, nullptr, 1 << 20).uncertain(Unresolved::limit), "bindings beyond the pool are a limit");
   std::string expansion = "rm -rf {a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}";
   const Read expanded(expansion);
   check(expanded.uncertain(Unresolved::limit) && expanded.find("rm")->word_count == 1 + limits::kExpansions,

@@ -21,6 +21,7 @@ class Printer {
   void print(std::uint32_t index) {
     const Node& node = tree_[index];
     switch (node.kind) {
+      case Kind::foreign: break;  // no host says what is
       case Kind::list: return wrapped("list", node);
       case Kind::background: return wrapped("bg", node);
       case Kind::and_if: return wrapped("and", node);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstring>
+#include <new>
 
 #include "tipstaff/eval/call.hpp"
 #include "tipstaff/eval/patterns.hpp"
@@ -82,14 +83,21 @@ struct Exits {
 class Evaluator {
  public:
   Evaluator(Store& store, syntax::Tree& tree, char* code, uint32_t code_capacity, uint8_t* visits, char* scratch, uint32_t scratch_capacity,
-            Word* words, uint32_t word_capacity, const Start& start, const Host& host) noexcept
+            Word* words, uint32_t word_capacity, const syntax::Options& options, const Host& host) noexcept
       : store_(store), tree_(tree), code_(code), code_capacity_(code_capacity), visits_(visits), scratch_(scratch),
-        scratch_capacity_(scratch_capacity), words_(words), word_capacity_(word_capacity), options_(start.options), host_(host) {
+        scratch_capacity_(scratch_capacity), words_(words), word_capacity_(word_capacity), options_(options), host_(host) {
     home_ = id("HOME");
     separators_ = id("IFS");
   }
 
   unsigned evaluate(string_view text, const Start& start) noexcept {
+    State state = first_state(start);
+    const Flow flow = run_text(text, state, false, {{0, static_cast<uint32_t>(text.size())}, true});
+    at_exit(store_.join(flow.ok, flow.fail), nullptr);
+    if (store_.full()) unresolved_ |= static_cast<unsigned>(Unresolved::limit);
+    return unresolved_;
+  }
+  State first_state(const Start& start) noexcept {
     State state;
     state.live = true;
     if (!start.home.empty()) {
@@ -100,20 +108,81 @@ class Evaluator {
     store_.put(state, key_of(Key::exit_trap), store_.none);
     store_.put(state, key_of(Key::arguments), store_.one(kEmpty));
     store_.put(state, key_of(Key::errexit), store_.none);
-    const Flow flow = run_text(text, state, false);
-    at_exit(store_.join(flow.ok, flow.fail), nullptr);
-    if (store_.full()) unresolved_ |= static_cast<unsigned>(Unresolved::limit);
-    return unresolved_;
+    if (host_.judge != nullptr) store_.put(state, key_of(Key::arguments), store_.one(kOther, provenance::kEnvironment | provenance::kMayBeEmpty));
+    return state;
   }
+
+  // For hosts that judge. A text runs in the place of a call.
+  struct Inner {
+    string_view text;
+    Origin origin;
+    std::uint16_t via = 0;
+    bool copy = true;                  // in a process of its own
+    bool program = false;              // in a shell that is started: what is not exported is not there
+    const Set* input = nullptr;
+    bool has_arguments = false;
+    TextId arguments = kEmpty, zero = kUnset;
+    std::uint16_t argument_origin = 0;
+    bool captured = false;
+    uint32_t carrier = kNone, pipe_from = kNone;
+  };
+  Set run_inner(State& state, const Inner& inner) noexcept;
+  Store& store() noexcept { return store_; }
+  const syntax::Tree& tree() const noexcept { return tree_; }
+  uint32_t inner_tail() const noexcept { return inner_tail_; }
+  bool ended() const noexcept { return ended_; }  // the inner text ended the shell
+  bool in_condition() const noexcept { return condition_; }
+  const char* code_end() const noexcept { return code_ + code_size_; }
+  const char* code_begin(const char* at) const noexcept {
+    for (uint32_t k = source_count_, steps = 0; k-- > 0 && steps < kSources; ++steps)
+      if (at >= code_ + sources_[k % kSources].start && at <= code_ + sources_[k % kSources].start + sources_[k % kSources].size) return code_ + sources_[k % kSources].start;
+    return at;
+  }
+  // Whether the parameter that is expanded is the beginning of a path: $x/y
+  bool is_followed_by_path() const noexcept {
+    const uint32_t next = parameter_ == kNone ? kNone : tree_[parameter_].next;
+    if (next == kNone || tree_[next].kind != Kind::literal) return false;
+    const string_view rest = tree_.text(next);
+    return rest.size() > 1 && rest[0] == '/' && (syntax::is_name_start(rest[1]) || rest[1] == '.');
+  }
+  Host exchange(const Host& host) noexcept {
+    const Host before = host_;
+    host_ = host;
+    return before;
+  }
+  syntax::Options exchange(const syntax::Options& options) noexcept {
+    const syntax::Options before = options_;
+    options_ = options;
+    return before;
+  }
+  Set written() const noexcept { return written_; }  // what a compound command printed
+  // Where a part of the code stands in the text that was given.
+  Origin origin_of(syntax::Span span) const noexcept;
+  uint32_t carrier() const noexcept { return carrier_; }
+  uint32_t pipe_from() const noexcept { return pipe_from_; }
+  uint32_t tail() const noexcept { return tail_; }
+  State* here() noexcept { return here_; }
+  std::uint16_t via() const noexcept { return via_; }
+  syntax::Span spot() const noexcept { return spot_; }
+  bool is_captured(const State& state) noexcept {
+    const Set set = store_.get(state, key_of(Key::output));
+    return !(set.count == 1 && store_.values(set)->text == kUnset);
+  }
+  bool has_function(const State& state, TextId name) noexcept;
 
  private:
   TextId id(string_view text) noexcept { return store_.intern(text); }
   string_view text(TextId text_id) const noexcept { return store_.text(text_id); }
   static constexpr std::uint64_t variable(TextId name) noexcept { return key_of(Key::variable, name); }
   static bool is_known(string_view text) noexcept { return text.empty() || std::memchr(text.data(), kUnknownPart, text.size()) == nullptr; }
-  void unresolved(Unresolved reason) noexcept { unresolved_ |= static_cast<unsigned>(reason); }
+  void unresolved(Unresolved reason) noexcept {
+    unresolved_ |= static_cast<unsigned>(reason);
+    if (host_.judge != nullptr) host_.judge->unresolved(host_.self, reason, spot_);
+  }
+  bool judges() const noexcept { return host_.judge != nullptr; }
   State dead() const noexcept { return {}; }
   State cleared(const State& state) const noexcept {
+    if (judges()) return state;  // what is not followed is said
     State all;
     all.live = state.live;
     all.cleared = true;
@@ -121,7 +190,8 @@ class Evaluator {
   }
 
   // Texts, lists, pipelines, compounds, loops: flow.cpp
-  Flow run_text(string_view source, const State& state, bool ignores) noexcept;
+  Flow run_text(string_view source, const State& state, bool ignores, const Origin& origin) noexcept;
+  void run_uncalled(uint32_t first, const State& state) noexcept;
   Flow run(uint32_t index, const State& given, bool ignores) noexcept;
   Flow evaluate_node(uint32_t index, const State& state, bool ignores) noexcept;
   Flow compound(uint32_t index, const State& given, bool ignores) noexcept;
@@ -129,7 +199,7 @@ class Evaluator {
   Flow errexit(Flow flow, bool ignores) noexcept;
   void leave(const State& state, bool zero, bool nonzero) noexcept;
   State at_exit(const State& end, Exits* out) noexcept;
-  Flow run_code(TextId code, const State& state, bool ignores) noexcept;
+  Flow run_code(TextId code, const State& state, bool ignores, const Origin* origin = nullptr) noexcept;
 
   template <class Body>
   Flow in_copy(const State& state, State* end, Body&& body) noexcept;
@@ -171,6 +241,16 @@ class Evaluator {
     bool* failed_;
   };
 
+  // What is in here may not happen.
+  struct Condition {
+    explicit Condition(Evaluator& evaluator) noexcept : evaluator_(evaluator), via_(evaluator.via_) { evaluator.via_ |= via::kConditional; }
+    Condition(const Condition&) = delete;
+    Condition& operator=(const Condition&) = delete;
+    ~Condition() { evaluator_.via_ = via_; }
+    Evaluator& evaluator_;
+    std::uint16_t via_;
+  };
+
   // Puts one word's texts together and lets it fall apart into fields.
   struct Builder {
     explicit Builder(Evaluator& evaluator) noexcept : evaluator_(evaluator), start_(evaluator.scratch_size_) {}
@@ -210,7 +290,7 @@ class Evaluator {
       }
     }
     void end_field() noexcept {
-      if (some) evaluator_.push_word({evaluator_.id(text()), origin, many, glob});
+      if (some) evaluator_.push_word({evaluator_.id(text()), origin, many, glob, quoted, evaluator_.word_});
       evaluator_.scratch_size_ = start_;
       some = many = glob = false;
     }
@@ -221,8 +301,8 @@ class Evaluator {
 
     Evaluator& evaluator_;
     uint32_t start_;
-    uint8_t origin = 0;
-    bool some = false, many = false, glob = false, pattern = false;
+    std::uint16_t origin = 0;
+    bool some = false, many = false, glob = false, pattern = false, quoted = false;
   };
 
   void push_byte(char c) noexcept;
@@ -246,7 +326,7 @@ class Evaluator {
   void sequence(uint32_t open, uint32_t close, Sink&& sink) noexcept;
   static bool to_number(string_view written, long long* number) noexcept;
   static string_view number_text(long long number, char (&out)[24]) noexcept;
-  TextId one_text(uint32_t word, bool pattern, uint8_t* origin = nullptr) noexcept;
+  TextId one_text(uint32_t word, bool pattern, std::uint16_t* origin = nullptr) noexcept;
   void add_part(Builder& builder, uint32_t index, bool quoted, bool split, bool operand = false) noexcept;
   void add_value(Builder& builder, Value value, bool quoted, bool split) noexcept;
 
@@ -265,6 +345,7 @@ class Evaluator {
   }
 
   Value parameter(string_view name, uint32_t index) noexcept;
+  TextId referred(const State& state, TextId name) const noexcept;
   void add_parameter(Builder& builder, uint32_t at, bool quoted, bool split) noexcept;
   void run_operands(uint32_t operand) noexcept {
     for (; operand != kNone; operand = tree_[operand].next) one_text(operand, false);
@@ -279,9 +360,10 @@ class Evaluator {
   TextId replaced(TextId value, TextId pattern, TextId replacement, Edit edit, uint32_t operand) noexcept;
 
   // $( ), arithmetic, tests: substitutions.cpp
-  bool is_captured(const State& state) noexcept {
-    const Set set = store_.get(state, key_of(Key::output));
-    return !(set.count == 1 && store_.values(set)->text == kUnset);
+  // What is printed before anything is.
+  Set nothing() noexcept {
+    const Value value{kEmpty, 0, judges() ? kNothing : std::uint8_t{0}};
+    return store_.set_of(&value, 1);
   }
   void append_output(State& state, Set texts) noexcept;
   Set output_of(uint32_t index, uint32_t list, string_view code) noexcept;
@@ -295,9 +377,6 @@ class Evaluator {
   bool leaves_output(uint32_t index) const noexcept;
   void redirect(uint32_t index, Target* target, Set* input) noexcept;
   TextId without_tabs(TextId given) noexcept;
-  void report_targets(const State& state, const Target* targets, uint32_t count, syntax::Span span) noexcept {
-    report(state, nullptr, 0, targets, count, span);
-  }
 
   static constexpr uint32_t kTargets = 16, kNames = 16;
 
@@ -318,9 +397,8 @@ class Evaluator {
   string_view word_text(uint32_t index) const noexcept { return text(words_[index].text); }
 
   Flow dispatch_with(const Command& command, const State& before, const State& inside, bool ignores) noexcept;
-  bool has_function(const State& state, TextId name) noexcept;
   Flow dispatch(const Command& command, const State& state, bool ignores, bool functions) noexcept;
-  Answer report(const State& state, const Word* words, uint32_t count, const Target* targets, uint32_t target_count, syntax::Span span) noexcept;
+  Answer report(State& state, const Word* words, uint32_t count, const Target* targets, uint32_t target_count, syntax::Span span, bool function = false) noexcept;
   Flow program(const Command& command, const State& state) noexcept;
   Flow carried(const Answer& answer, const Command& command, const State& state) noexcept;
   TextId with_arguments(TextId code, const Command& command) noexcept;
@@ -331,7 +409,7 @@ class Evaluator {
   // The language's own commands: builtins.cpp
   Flow both(const State& state) const noexcept { return {state, state}; }
 
-  Flow builtin(const syntax::BuiltinRow& row, const Command& command, const State& given, bool ignores) noexcept;
+  Flow builtin(const syntax::BuiltinRow& row, const Command& command, const State& given, bool ignores, const Answer& answer) noexcept;
   void set_name(State& state, string_view name, Value value) noexcept;
   TextId with_newline(TextId given) noexcept;
   Set echoed(uint32_t first, uint32_t end) noexcept;
@@ -360,6 +438,11 @@ class Evaluator {
     bool ok = false, fail = false;
   };
   static constexpr uint32_t kPrinted = 8;
+  struct Source {
+    uint32_t start = 0, size = 0;
+    Origin origin;
+  };
+  static constexpr uint32_t kSources = 128;
 
   Store& store_;
   syntax::Tree& tree_;
@@ -374,7 +457,7 @@ class Evaluator {
   const uint32_t word_capacity_;
   uint32_t word_count_ = 0;
   syntax::Options options_;
-  const Host host_;
+  Host host_;
   TextId home_ = kUnset, separators_ = kUnset, item_name_ = kUnset;
   State* here_ = nullptr;
   Choices* choices_ = nullptr;
@@ -390,11 +473,27 @@ class Evaluator {
   uint32_t next_printed_ = 0;
   bool substituted_ok_ = true, substituted_fail_ = false;
   bool exports_all_ = false;    // set -a was somewhere
+  bool exports_functions_ = false;
   bool last_in_shell_ = false;  // the last stage of a pipeline may run in the shell itself
   uint32_t more_visits_ = kMoreVisits;
   int level_ = 0, calls_ = 0, texts_ = 0;
   std::uint16_t via_ = 0;
   unsigned unresolved_ = 0;
+  // For a host that judges.
+  Source sources_[kSources];
+  uint32_t source_count_ = 0;
+  uint32_t word_ = kNone;          // that is expanded
+  static constexpr uint32_t kRunning = 16;
+  TextId running_[kRunning];       // functions that are being called
+  uint32_t running_count_ = 0;
+  uint32_t parameter_ = kNone;     // that is expanded
+  bool condition_ = false;         // between if or while and what depends on it
+  Set written_;
+  uint32_t inner_tail_ = kNone;
+  bool ended_ = false;
+  bool first_word_ = false;        // it is a command's first
+  syntax::Span spot_;              // of the command that is run
+  uint32_t carrier_ = kNone, pipe_from_ = kNone, head_ = kNone, tail_ = kNone;  // marks of the host's commands
 };
 
 // Runs in a copy; afterwards the shell is as before, but for what was printed.
@@ -431,5 +530,28 @@ Flow Evaluator::in_copy(const State& state, State* end, Body&& body) noexcept {
   }
   return {flow.ok.live || left.zero ? after : State{}, flow.fail.live || left.nonzero ? after : State{}};
 }
+
+// An evaluator with all that it needs, in a block of memory.
+class Machine {
+ public:
+  // Null where the block is too small. Nothing needs to be given back.
+  static Machine* make(void* memory, std::size_t bytes, const syntax::Options& options, const Host& host) noexcept {
+    constexpr std::size_t own = (sizeof(Machine) + 63) / 64 * 64;
+    if (bytes < own + 4096) return nullptr;
+    return new (memory) Machine(static_cast<unsigned char*>(memory) + own, (bytes - own) / 512 * 16, options, host);
+  }
+  Evaluator& evaluator() noexcept { return evaluator_; }
+
+ private:
+  // Of 32 parts the store has twelve, words two, nodes eight and their counters two, code six, what is built two.
+  Machine(unsigned char* at, std::size_t part, const syntax::Options& options, const Host& host) noexcept
+      : store_(at, 12 * part), tree_(at + 14 * part, 8 * part, reinterpret_cast<char*>(at + 24 * part)),
+        evaluator_(store_, tree_, reinterpret_cast<char*>(at + 24 * part), static_cast<uint32_t>(6 * part), at + 22 * part, reinterpret_cast<char*>(at + 30 * part),
+                   static_cast<uint32_t>(2 * part), reinterpret_cast<Word*>(at + 12 * part), static_cast<uint32_t>(2 * part / sizeof(Word)), options, host) {}
+
+  Store store_;
+  syntax::Tree tree_;
+  Evaluator evaluator_;
+};
 
 }  // namespace tipstaff::eval

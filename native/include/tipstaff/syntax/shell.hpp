@@ -69,6 +69,7 @@ enum class Kind : std::uint8_t {
   brace_open, brace_comma, brace_close,  // around and between alternatives
   tilde,          // ~ and a login name
   subscript,      // parts
+  foreign,        // what others put in before a shell sees it; only where Options::foreign finds it
 };
 
 namespace flag {
@@ -161,6 +162,12 @@ struct Parsed {
 struct Options {
   Shell shell = Shell::bash;
   bool extended_globs = false;  // `shopt -s extglob` in an earlier line of the text turns them on, too
+  bool reads_on = false;        // after an error what is left is read nevertheless
+  // Where a foreign part that begins at `from` ends, null where none does; asked at $ and {{.
+  const char* (*foreign)(void* self, const char* from, const char* end) noexcept = nullptr;
+  // Where a command begins behind what has no effect on it, null where it begins at `from`.
+  const char* (*prefix)(void* self, const char* from, const char* end) noexcept = nullptr;
+  void* self = nullptr;
 };
 
 // Reads text.size() bytes at `start` bytes after the tree's base.

@@ -9,6 +9,10 @@
 #include "tipstaff/gate/tree/surroundings.hpp"
 #include "tipstaff/gate/tree/tree.hpp"
 
+namespace tipstaff::eval {
+class Evaluator;
+}
+
 namespace tipstaff::gate {
 
 // Text of a dialect, and where it is in the text that was given.
@@ -48,6 +52,7 @@ struct Reader {
   const Surroundings* surroundings;
   std::size_t nested_bytes = limits::kNestedBytes;  // what is left of them
   std::size_t made_bytes = limits::kMadeBytes;
+  eval::Evaluator* evaluator = nullptr;  // of the shell's texts that are read into the tree
 
   // Whether no more levels fit on the stack: asked wherever reading goes one deeper.
   bool out_of_stack() const noexcept {

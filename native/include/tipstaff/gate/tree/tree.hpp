@@ -53,17 +53,21 @@ struct Node {
 // holds every text that gets it, and none is asked about for being shorter than what gets the large one: that holds all
 // texts of up to 233 KB, and many commands of most that are longer. Pages of it that nothing is written to cost nothing.
 namespace tree_bytes {
-constexpr std::size_t kSmall = std::size_t{1} << 20, kLarge = std::size_t{64} << 20;
-constexpr std::size_t kSmallText = kSmall / 288;
+// Three quarters are for readers, who keep there what they know of a text while they read it.
+constexpr std::size_t kTree = std::size_t{1} << 20, kSmall = 4 * kTree, kLarge = 64 * kSmall;
+constexpr std::size_t kSmallText = kTree / 288;
 constexpr std::size_t for_text(std::size_t text_bytes) noexcept { return text_bytes < kSmallText ? kSmall : kLarge; }
 }  // namespace tree_bytes
 
 // The commands of one text, in one block of memory.
 class Tree {
  public:
-  // `memory` is cut into fixed parts; of 1 MiB, 4,096 words, 1,820 commands, 4,096 nodes and 480 KiB of text.
+  // `memory` is cut into fixed parts; of 4 MiB, 4,096 words, 1,820 commands, 4,096 nodes and 480 KiB of text.
   Tree(void* memory, std::size_t bytes) noexcept {
     auto* at = static_cast<unsigned char*>(memory);
+    spare_bytes_ = bytes / 64 * 48;
+    bytes -= spare_bytes_;
+    spare_ = at + bytes;
     const std::size_t share = bytes / 8;
     words_ = cut<Word>(&at, share, &word_capacity_);
     commands_ = cut<Command>(&at, 2 * share, &command_capacity_);
@@ -96,6 +100,9 @@ class Tree {
   const Uncertainty* uncertainties() const noexcept { return uncertain_; }
   std::uint32_t uncertainty_count() const noexcept { return uncertain_count_; }
   bool full() const noexcept { return full_; }
+  // Memory that readers share while a text is read; what they leave in it stays until the next one.
+  void* spare() const noexcept { return spare_; }
+  std::size_t spare_bytes() const noexcept { return spare_bytes_; }
 
   // Each returns the new one's index, kNone where there is no room (and the tree is then full()).
   std::uint32_t add_word(const Word& word) noexcept {
@@ -244,7 +251,8 @@ class Tree {
   Node* nodes_ = nullptr;
   Uncertainty* uncertain_ = nullptr;
   char* text_ = nullptr;
-  std::size_t text_capacity_ = 0, text_size_ = 0;
+  void* spare_ = nullptr;
+  std::size_t text_capacity_ = 0, text_size_ = 0, spare_bytes_ = 0;
   std::uint32_t word_capacity_ = 0, command_capacity_ = 0, node_capacity_ = 0, uncertain_capacity_ = 0;
   std::uint32_t pending_count_ = 0;
   std::uint32_t word_count_ = 0, command_count_ = 0, node_count_ = 0, uncertain_count_ = 0;

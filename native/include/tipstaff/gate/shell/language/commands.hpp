@@ -2,12 +2,13 @@
 #pragma once
 
 #include "tipstaff/gate/shell/language/environment_programs.hpp"
+#include "tipstaff/gate/shell/redirections/emptied_files.hpp"
 
 namespace tipstaff::gate::shell {
 
 // `if $VERBOSE; then`: a variable that this text does not set, alone as a condition, holds true or false by custom.
 inline bool ShellReader::is_flag(const Invocation& in) noexcept {
-  if (!condition_ || in.count != 1 || in.pipe_from != kNone || in.carrier != frame_.carrier) return false;
+  if (!run().in_condition() || in.count != 1 || in.pipe_from != kNone || in.carrier != frame_.carrier) return false;
   string_view text = source_of(argument(in, 0).span);
   if (text.size() > 1 && text[0] == '"' && text.back() == '"') text = text.substr(1, text.size() - 2);
   if (text.size() < 2 || text[0] != '$') return false;
@@ -149,11 +150,12 @@ inline void ShellReader::run(Invocation& in) noexcept {
     return;
   }
   if (name.has(word_flag::kPseudo) && find_program(command.program).name.empty()) run_next();  // $(Q) rm
-  if (!in.no_functions) {
-    if (session_.functions.size() != 0 && call_function(in)) return;
-    if (session_.aliases.size() != 0 && call_alias(in)) return;
+  if (in.calls_function) {
+    // A function that starts itself beside itself.
+    if (in.calls_itself && (in.pipe_from != kNone || in.want_output || (in.via & via::kBackground) != 0))
+      emit_file("@fork-bomb", argument(in, 0), false, in.command, in.via & ~via::kDefinition, in.cwd);
+    return;
   }
-  if (!in.no_builtins && command.program.size() < 9 && one_of(command.program, "exit exec return break continue")) end_list(in, command.program);
   if (run_under_other_name(in, command.program)) return;
   if (in.no_builtins && command.program == "cd") return;
   if (session_.files.size() != 0 && run_from_path(in)) return;
@@ -162,7 +164,6 @@ inline void ShellReader::run(Invocation& in) noexcept {
   if (session_.files.size() != 0 || !session_.secret_file.text.empty()) {
     if (one_of(command.program, "echo printf print") || prints_its_files(command.program)) show_secret(in);
   }
-  if (command.program.size() < 10 && one_of(command.program, "[[ [ test let printf read declare typeset local export readonly unset mapfile readarray getopts wait")) read_indexes(in);
   const bool plus = one_of(command.program, "g++ c++ clang++");
   const Program& program = find_program(plus ? string_view("gcc") : command.program);
   const std::uint32_t files = session_.files.size();  // that were there before it
@@ -186,23 +187,10 @@ inline void ShellReader::run(Invocation& in) noexcept {
   if (files != 0) run_loaded(in, command.program, files);
 }
 
-// Some builtins read words again as expressions and names: what an index there holds is code. [[ 'a[$(x)]' -eq 0 ]]
-inline void ShellReader::read_indexes(Invocation& in) noexcept {
-  for (std::uint32_t i = 1; i < in.count; ++i) {
-    const Word word = argument(in, i);
-    std::size_t at = word.text.find("[$(");
-    if (at == string_view::npos) at = word.text.find("[`");
-    if (at == string_view::npos) continue;
-    Nested options;
-    options.via = via::kEvaluated;
-    nested(in, tree_.join(tree_.join(tree_.copy(": \""), word.text.substr(at)), "\""), word.span, options);
-  }
-}
-
 // What was read from a file of secrets is printed: read x < .env; echo "$x". A copy of one, too: cp .env /tmp/x; cat /tmp/x
 inline void ShellReader::show_secret(const Invocation& in) noexcept {
   const bool prints = one_of(tree_.command(in.command).program, "echo printf print");
-  const bool taken = redirected_ || (in.via & via::kSubstitution) != 0 || (pos_ < end_ && *pos_ == '|');
+  const bool taken = redirected_ || (in.via & via::kSubstitution) != 0 || in.want_output;
   if (prints && (taken || session_.secret_file.text.empty())) return;
   for (std::uint32_t i = 1; i < in.count; ++i) {
     const Word word = argument(in, i);
@@ -293,9 +281,8 @@ inline void ShellReader::note_target(const Invocation& in) noexcept {
   targets_[target_count_++] = Target{target, in.command, in.via, in.cwd};
 }
 
-// At the end of a loop whose text begins at `from`: names that no variable of it is in.
-inline void ShellReader::emit_collisions(const char* from) noexcept {
-  const string_view loop(from, static_cast<std::size_t>(pos_ - from));
+// At the end of a loop: names that no variable of it is in.
+inline void ShellReader::emit_collisions(string_view loop) noexcept {
   for (std::uint32_t i = 0; i < target_count_; ++i) {
     const Target target = targets_[i];
     const string_view source = source_of(target.word.span);
@@ -343,28 +330,12 @@ inline void ShellReader::note_deletion(const Invocation& in) noexcept {
   }
 }
 
-// Builtins that end a shell, a function or a loop; what follows them in a list does not run.
-inline void ShellReader::end_list(const Invocation& in, string_view program) noexcept {
-  if (program == "exit" || (program == "exec" && in.count > 1)) {
-    if (has_trap_ && program == "exit") {
-      run_trap();
-      has_trap_ = true;
-    }
-    ends_ = Ends::shell;
-    return;
-  }
-  if (!has_left_) left_ = session_.folders();
-  else left_.add(session_.folders());
-  has_left_ = merge_ = true;
-  ends_ = Ends::construct;
-}
-
 inline void ShellReader::dispatch(Invocation& in, const Program& program) noexcept {
   // Its own output first: what it carries may replace it.
   if (in.want_output) find_output(in, program);
   switch (program.handler) {
     case Handler::none: return;
-    case Handler::prefix: return run_prefix(in, program);
+    case Handler::prefix: return in.direct && one_of(program.name, "command builtin") ? void() : run_prefix(in, program);
     case Handler::env: {
       const Session::Mark mark = session_.enter();
       run_env(in);
@@ -376,7 +347,13 @@ inline void ShellReader::dispatch(Invocation& in, const Program& program) noexce
     case Handler::rest: return run_rest(in, program);
     case Handler::joined: return run_joined(in, program);
     case Handler::shell: return run_shell(in);
-    case Handler::eval: return in.no_builtins ? void() : run_eval(in);
+    case Handler::eval: {
+      if (!in.direct || in.count != 2 || trim(text_of(in, 1)) != kUnknown) return;
+      // What a program is there to print; what comes from the network.
+      if (argument(in, 1).has(word_flag::kNetwork)) uncertain(Unresolved::remote_code, argument(in, 1).span, in.command);
+      in.reads_names = argument(in, 1).has(word_flag::kNetwork) || argument(in, 1).has(word_flag::kTrusted);
+      return;
+    }
     case Handler::source: return in.no_builtins ? void() : run_source(in);
     case Handler::builtin: return in.no_builtins && program.name != "read" ? void() : run_builtin(in, program);
     case Handler::xargs: return run_xargs(in);
@@ -463,7 +440,6 @@ inline void ShellReader::run_copied(Invocation& outer, std::uint32_t first, std:
   inner.input = input != nullptr ? *input : outer.input;
   inner.pipe_from = outer.pipe_from;
   inner.want_output = outer.want_output;
-  inner.no_functions = outer.no_functions;
   // Most of what runs other words starts a program by them.
   const string_view by = tree_.command(outer.command).program;
   inner.no_builtins = outer.no_builtins || !one_of(by, "command builtin noglob nocorrect time xargs") || via != 0;

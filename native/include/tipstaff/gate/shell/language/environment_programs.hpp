@@ -94,7 +94,7 @@ inline constexpr Convention kConventions[] = {
 // no more than that program could do itself, as long as it does not print what others wrote.
 inline string_view ShellReader::bare_make_variable(const Invocation& in) noexcept {
   const Word& written = argument(in, 0);
-  if (written.text != kUnknown || session_.functions.size() != 0 || session_.aliases.size() != 0) return {};
+  if (written.text != kUnknown || defines_names()) return {};
   string_view name = source_of(written.span);
   if (!starts_with(name, "$(") || name.back() != ')' || name.size() < 4) return {};
   name = name.substr(2, name.size() - 3);

@@ -1,40 +1,9 @@
-// What a reader of shell text passes on: parts of words, programs ready to run, redirections, where a list may end.
+// What a reader of shell text passes on: programs ready to run, redirections.
 #pragma once
 
 #include "tipstaff/gate/shell/language/session.hpp"
 
 namespace tipstaff::gate::shell {
-
-// One part of a word.
-struct Piece {
-  enum Kind : std::uint8_t {
-    literal,
-    split,      // text that falls apart at blanks
-    choice,     // one of several texts: a brace expression, a loop's variable
-    fields,     // each a word of its own: "${array[@]}"
-    arguments,  // words of the tree, each a word of its own: "$@"
-  };
-  Kind kind;
-  bool quoted;
-  std::uint16_t flags;
-  string_view text;
-  const Value* values;
-  std::uint32_t first;
-  std::uint32_t count;
-};
-
-struct Pieces {
-  static constexpr std::uint32_t kMost = 20;
-  Raw<Piece, kMost> items;
-  std::uint32_t count = 0;
-  bool quoted = false;  // quotes were seen: the word is there even if it is empty
-  std::uint16_t flags = 0;
-};
-
-// The outputs of several commands, one after the other.
-struct Capture {
-  Stream stream;
-};
 
 // A program with its words, ready to run.
 struct Invocation {
@@ -48,7 +17,10 @@ struct Invocation {
   Stream input;
   std::uint32_t pipe_from = kNone;
   bool want_output = false;
-  bool no_functions = false;  // `command x`: functions and aliases do not count
+  bool direct = false;          // the evaluator calls it; else a program of the text does
+  bool calls_function = false;  // what it does is called next
+  bool calls_itself = false;    // the function that it is in
+  bool reads_names = false;     // it set what it reads, or read a file
   bool no_builtins = false;   // `nohup x`: it is a program that is started
   Stream output;
   std::uint32_t command = kNone;  // the outermost command
@@ -74,19 +46,5 @@ struct Redirections {
   bool passing = false;       // of a shell that ends with it, or closed by the text
   Stream input;
 };
-
-namespace stop {
-constexpr std::uint32_t kParen = 1;
-constexpr std::uint32_t kBrace = 2;
-constexpr std::uint32_t kThen = 4;
-constexpr std::uint32_t kDo = 8;
-constexpr std::uint32_t kDone = 16;
-constexpr std::uint32_t kElse = 32;  // else, elif
-constexpr std::uint32_t kFi = 64;
-constexpr std::uint32_t kCase = 128;  // ;; ;& ;;&
-constexpr std::uint32_t kEsac = 256;
-constexpr std::uint32_t kElif = 512;
-constexpr std::uint32_t kEnd = 1024;  // of the text
-}  // namespace stop
 
 }  // namespace tipstaff::gate::shell

@@ -3,6 +3,7 @@
 
 #include "tipstaff/gate/paths/guarded.hpp"
 #include "tipstaff/gate/shell/language/commands.hpp"
+#include "tipstaff/gate/shell/language/variables.hpp"
 
 namespace tipstaff::gate::shell {
 
@@ -44,36 +45,63 @@ inline void ShellReader::nested(Invocation& in, string_view text, Span span, con
   ++frame.depth;
   const Code code = code_for(text, span);
   frame.node = add_node(NodeKind::code, code.origin, frame.node);
-  session_.level += 2;
-  ShellReader inner(reader_, session_, code, frame);
-  if (options.input != nullptr) inner.input_ = *options.input;
-  else inner.input_ = in.input;
-  if (options.input == nullptr) inner.pipe_from_ = in.pipe_from;
-  Capture capture;
-  inner.capture_ = options.capture != nullptr ? options.capture : in.want_output ? &capture : nullptr;
-  inner.tail_first_ = options.tail_first;
-  inner.tail_count_ = options.tail_count;
-  Session::Mark mark{};
-  const Positional positional = session_.positional;
-  if (options.subshell) {
-    mark = session_.enter();
-    if (session_.cwd != frame.cwd) {
-      session_.cwd = frame.cwd;
-      session_.count = 0;
+  // An alias's arguments follow its text.
+  for (std::uint32_t i = 0; i < options.tail_count; ++i)
+    text = tree_.join(tree_.join(i == 0 ? tree_.copy(text) : text, " "), quoted_for_shell(tree_, tree_.word(options.tail_first + i).text));
+  eval::State* const now = session_.now;
+  eval::State state = *now;
+  const Frame outer = frame_;
+  const std::uint32_t base_via = base_via_, loops = loops_;
+  const string_view cwd = session_.cwd;
+  const bool verbatim = verbatim_;
+  eval::Store& store = run().store();
+  eval::Evaluator::Inner inner;
+  inner.text = text;
+  inner.origin = {{code.origin.start, code.origin.end}, code.verbatim};
+  inner.copy = options.subshell;
+  inner.program = options.program;
+  inner.captured = in.want_output;
+  inner.carrier = in.command;
+  inner.pipe_from = options.input == nullptr ? in.pipe_from : kNone;
+  const eval::Value given = value_of(options.input != nullptr ? *options.input : in.input);
+  const eval::Set input = store.set_of(&given, 1);
+  inner.input = &input;
+  if (options.has_positional) {
+    char joined[4096];
+    std::size_t size = 0;
+    bool known = true;
+    for (std::uint32_t i = 0; i < options.positional.count && known; ++i) {
+      const string_view word = tree_.word(options.positional.first + i).text;
+      inner.argument_origin |= tree_.word(options.positional.first + i).flags & (word_flag::kAppended | word_flag::kGlob | word_flag::kTemporary | word_flag::kMayBeEmpty);
+      known = word.size() + 1 <= sizeof joined - size;
+      if (!known) break;
+      std::memcpy(joined + size, word.data(), word.size());
+      size += word.size();
+      joined[size++] = eval::kBetween;
     }
-    if (options.program) session_.enter_program();
+    inner.has_arguments = true;
+    inner.arguments = known ? store.intern({joined, size}) : eval::kOther;
+    if (!options.positional.zero.empty()) inner.zero = store.intern(options.positional.zero);
   }
-  if (options.has_positional) session_.positional = options.positional;
-  inner.read();
   if (options.subshell) {
-    session_.leave(mark);
-  } else {
-    if (options.has_positional) session_.positional = positional;
-    take_over(inner);
+    const eval::TextId folder = frame.cwd.empty() ? eval::kOther : store.intern(frame.cwd);
+    store.put(state, eval::key_of(eval::Key::folder), store.one(folder));
   }
+  base_via_ = frame.via;
+  frame_ = frame;
+  loops_ = 0;
+  session_.level += 2;
+  const eval::Set printed = run().run_inner(state, inner);
   session_.level -= 2;
-  if (inner.capture_ == &capture) in.output = capture.stream;
-  if (inner.tail_ != kNone) in.tail = inner.tail_;
+  if (in.want_output) in.output = stream_of(printed, false);
+  if (run().inner_tail() != kNone) in.tail = run().inner_tail();
+  if (!options.subshell) *now = state;
+  session_.now = now;
+  session_.cwd = cwd;
+  base_via_ = base_via;
+  loops_ = loops;
+  frame_ = outer;
+  verbatim_ = verbatim;
 }
 
 // Reads text that `in` carries as code of another dialect.
@@ -226,99 +254,6 @@ inline Word ShellReader::rest_of(const Invocation& in, std::uint32_t at) noexcep
   word.flags = flags;
   word.span.end = argument(in, in.count - 1).span.end;
   return word;
-}
-
-// What a text of this very shell leaves: whether the shell has ended, and a trap.
-inline void ShellReader::take_over(const ShellReader& inner) noexcept {
-  if (ends_ < inner.ends_) ends_ = inner.ends_;
-  merge_ = merge_ || inner.merge_;
-  if (inner.has_left_) {
-    if (!has_left_) left_ = inner.left_;
-    else left_.add(inner.left_);
-    has_left_ = true;
-  }
-  if (inner.had_trap_) {
-    trap_ = inner.trap_;
-    trap_code_ = inner.trap_code_;
-    has_trap_ = true;
-  }
-  fork_ = inner.fork_;
-  certain_ = inner.certain_;
-  failed_ = inner.failed_;
-  moved_ = inner.moved_;
-}
-
-inline bool ShellReader::call_function(Invocation& in) noexcept {
-  const string_view name = argument(in, 0).text;
-  for (std::uint32_t i = session_.functions.size(); i-- > 0;) {
-    Function& function = session_.functions[i];
-    if (function.name != name || (i < session_.own_functions && !function.exported)) continue;
-    if (function.running) {
-      // A function that starts itself beside itself.
-      const Command& self = tree_.command(in.command);
-      if (self.pipe_from != kNone || (pos_ < end_ && (*pos_ == '|' || *pos_ == '&'))) {
-        emit_file("@fork-bomb", argument(in, 0), false, in.command, in.via, in.cwd);
-      }
-      return true;
-    }
-    if (function.body.size() > reader_.nested_bytes || frame_.depth >= limits::kDepth ||
-        session_.level + 2 > kLevels || reader_.out_of_stack()) {
-      uncertain(Unresolved::depth, in.span, in.command);
-      return true;
-    }
-    reader_.nested_bytes -= function.body.size();
-    function.running = true;
-    const Positional outer = session_.positional;
-    session_.positional = Positional{in.first + 1, in.count - 1, true, outer.zero};
-    Frame frame = inner_frame(in, via::kFunction);
-    frame.via &= ~via::kDefinition;
-    frame.via |= in.via & via::kDefinition;
-    ++frame.depth;
-    session_.level += 2;
-    ShellReader inner(reader_, session_, Code{function.body, function.origin, function.verbatim}, frame);
-    inner.input_ = in.input;
-    inner.pipe_from_ = in.pipe_from;
-    Capture capture;
-    if (in.want_output) inner.capture_ = &capture;
-    const bool perhaps = function.perhaps;
-    const Session::Mark mark = session_.enter();
-    ++session_.calls;
-    inner.read();
-    session_.end_locals(session_.calls--);
-    if (perhaps) session_.join(mark);
-    else session_.stay(mark);
-    session_.level -= 2;
-    session_.positional = outer;
-    if (inner.has_left_) session_.folders().add(inner.left_);
-    inner.has_left_ = inner.merge_ = inner.fork_ = false;
-    if (inner.ends_ == Ends::construct || perhaps) inner.ends_ = Ends::no;
-    take_over(inner);
-    session_.functions[i].running = false;
-    in.output = capture.stream;
-    if (inner.tail_ != kNone) in.tail = inner.tail_;
-    if (!perhaps) return true;
-  }
-  return false;
-}
-
-inline bool ShellReader::call_alias(Invocation& in) noexcept {
-  const Word& name = argument(in, 0);
-  if (name.has(word_flag::kQuoted)) return false;
-  for (std::uint32_t i = session_.aliases.size(); i-- > 0;) {
-    const Alias alias = session_.aliases[i];
-    if (alias.name != name.text || i < session_.own_aliases) continue;
-    Nested options;
-    options.via = via::kFunction;
-    options.subshell = false;
-    options.tail_first = in.first + 1;
-    options.tail_count = in.count - 1;
-    // An alias does not name itself.
-    session_.aliases[i].name = {};
-    nested(in, alias.text, alias.span, options);
-    if (i < session_.aliases.size()) session_.aliases[i].name = alias.name;
-    return true;
-  }
-  return false;
 }
 
 }  // namespace tipstaff::gate::shell

@@ -1,7 +1,5 @@
-// The reader of one shell text: it reads, expands and runs in its head, in one pass over the bytes.
-//
-// A reader stands for one text; nested texts (eval, bash -c, functions, scripts) get readers of their own over the
-// same session. Substitutions are read where they are, so that no byte is looked for twice.
+// The reader of a shell's text: the evaluator runs it in every way that may happen, and each call becomes commands of the tree,
+// by what its program does with its words.
 #pragma once
 
 #include "tipstaff/gate/tree/dialects.hpp"
@@ -20,8 +18,7 @@ constexpr std::uint32_t kLevels = 2 * limits::kDepth;  // groups, substitutions 
 class ShellReader {
  public:
   ShellReader(Reader& reader, Session& session, const Code& code, const Frame& frame) noexcept
-      : reader_(reader), tree_(*reader.tree), session_(session), code_(code), frame_(frame),
-        pos_(code.text.data()), end_(code.text.data() + code.text.size()), level_(session.level) {}
+      : reader_(reader), tree_(*reader.tree), session_(session), code_(code), frame_(frame) {}
 
   void read() noexcept;
   // Reads no code, but what a file that was written would run later.
@@ -29,53 +26,51 @@ class ShellReader {
     Stream stream;
     stream.kind = Stream::known;
     stream.text = content.text;
-    run_at_startup(path, stream, content.origin);
+    start([&]() noexcept { run_at_startup(path, stream, content.origin); });
   }
 
  private:
-  enum class Until : std::uint8_t { word, quote, operand, brace_item, pattern, end };
   // Nested code inherits these.
   struct Nested {
     std::uint32_t via = 0;
     const Stream* input = nullptr;
     bool subshell = true;
     bool program = false;  // a shell that is started: it knows what is exported
-    Capture* capture = nullptr;
     Positional positional;
     bool has_positional = false;
     std::uint32_t tail_first = 0, tail_count = 0;  // words that follow the last command: an alias's arguments
   };
 
-  // Whether what follows in a list runs: not after break, continue and return, nor after exit and exec.
-  enum class Ends : std::uint8_t { no, construct, shell };
   enum class Status : std::uint8_t { unknown, success, failure };
-  struct Branches {
-    std::uint32_t count = 0;  // that do not end the shell
-    Folders folders;
-  };
 
-  // shell/language/grammar.hpp
-  std::uint32_t read_list(std::uint32_t stops) noexcept;
-  std::uint32_t read_and_or(std::uint32_t stops) noexcept;
-  std::uint32_t read_pipeline(std::uint32_t stops, Session::Mark& mark) noexcept;
-  bool ends_with_failure() const noexcept;
-  std::uint32_t read_command(std::uint32_t stops) noexcept;
-  std::uint32_t keyword_stop(string_view word) noexcept;
-  string_view peek_plain() const noexcept;
-  void skip_blanks() noexcept;
-  void skip_lines() noexcept;
-  void pass_newline() noexcept;
-  bool at_operator(char c) const noexcept { return pos_ < end_ && *pos_ == c; }
+  // shell/language/sink.hpp: what the evaluator calls
+  template <typename Body>
+  void start(Body&& body) noexcept;
+  static eval::Answer on_call(void* self, eval::Store& store, const eval::Call& call) noexcept;
+  eval::Answer take_call(const eval::Call& call) noexcept;
+  static const eval::Judge kJudge;
+  std::uint32_t gate_via(std::uint16_t via) const noexcept;
+  Span span_at(syntax::Span span) const noexcept { const syntax::Span origin = run().origin_of(span).span; return {origin.start, origin.end}; }
+  Word word_of(const eval::Word& word, Span otherwise) noexcept;
+  Stream stream_of(const eval::Set& set, bool piped) noexcept;
+  Stream stream_of(const eval::Value& value) noexcept;
+  eval::Value value_of(const Stream& stream) noexcept;
+  void take_redirections(const eval::Call& call, bool says, Redirections* out) noexcept;
+  bool was_seen(std::uint64_t hash) noexcept;
+  void set_place(const eval::State& state, std::uint16_t via) noexcept;
+  bool sets_from_surroundings(string_view name, eval::Value* value) noexcept;
+  void read_foreign(std::uint32_t node, string_view before, bool program, eval::Value* value) noexcept;
+  void note_assigned(eval::State& state, eval::TextId name, std::uint32_t node, bool alone) noexcept;
+  eval::Value load_value(const eval::Value& file) noexcept;
+  Stream load_secretly(const Stream& file) noexcept;
+  void take_substituted(std::uint32_t node, const eval::Value& printed, std::uint32_t head, eval::Value* path) noexcept;
+  eval::Evaluator& run() const noexcept { return *session_.run; }
+  static const char* foreign_end(void* self, const char* from, const char* end) noexcept;
+  const char* powershell_end(const char* from) const noexcept;
+  void find_tight_bomb() noexcept;
+  static const char* prefix_end(void* self, const char* from, const char* end) noexcept;
+  bool defines_names() const noexcept { return defines_; }
 
-  // shell/language/simple.hpp, shell/language/assignments.hpp
-  bool writes_to_descriptors() noexcept;
-  bool uses_descriptors() noexcept;
-  void read_simple() noexcept;
-  void run_alternatives(Invocation& in) noexcept;
-  void run_turns(Invocation& in) noexcept;
-  bool read_assignment(std::uint32_t mark) noexcept;
-  bool declares(std::uint32_t mark) noexcept;
-  void read_index(string_view text) noexcept;
   void read_code_variable(string_view name, const Value& value, Span span) noexcept;
   bool read_option_variable(string_view name, const Value& value, Span span) noexcept;
   Trial trial_environment() noexcept;
@@ -89,41 +84,11 @@ class ShellReader {
   bool prints_nothing_by_options(const Invocation& in) noexcept;
   bool is_trial_store(const Invocation& in, std::uint32_t end) noexcept;
 
-  // shell/language/compound.hpp
-  void read_compound(NodeKind kind, void (ShellReader::*body)() noexcept) noexcept;
-  void read_group() noexcept;
-  void read_subshell() noexcept;
-  template <typename Body>
-  void in_subshell(Body&& body) noexcept;
-  template <typename Body>
-  std::uint32_t read_turns(std::ptrdiff_t header, Body&& body) noexcept;
-  std::uint32_t read_condition(std::uint32_t stops, Folders* otherwise) noexcept;
-  void close_possible(const Session::Mark& mark) noexcept;
-  std::uint32_t read_branch(Branches& branches, const Session::Mark& around, const Folders& otherwise, std::uint32_t stops) noexcept;
-  void end_branches(const Branches& branches, const Session::Mark& mark, bool exhaustive, Ends ends) noexcept;
-  void take_over(const ShellReader& inner) noexcept;
   Status expected_status(const Invocation& in) noexcept;
-  bool keeps_state(const Invocation& in) noexcept;
   bool is_certain(string_view folder) const noexcept;
-  void read_if() noexcept;
-  void read_while() noexcept;
-  void read_for() noexcept;
-  void read_case() noexcept;
-  void read_double_bracket() noexcept;
-  void read_double_paren() noexcept;
-  bool expect_keyword(string_view word) noexcept;
-
-  // shell/language/functions.hpp
-  void read_function(string_view name) noexcept;
-  void read_coproc() noexcept;
-  bool run_keyword(string_view word, Span span, std::uint32_t via, std::uint32_t* command) noexcept;
-  bool read_tight_bomb(string_view name) noexcept;
-
   // shell/redirections/redirections.hpp, shell/redirections/here_documents.hpp
-  void read_redirection(Redirections& out) noexcept;
-  void read_here_document(Redirections& out, bool strip_tabs) noexcept;
-  Word read_one_word() noexcept;
-  bool names_placeholder(const Word& from, const char* mark) const noexcept;
+  bool uses_descriptors() noexcept;
+  std::size_t descriptors_until() noexcept;
   void emit_redirections(const Redirections& redirections, std::uint32_t carrier, std::uint32_t via,
                          const Stream& output) noexcept;
   void emit_file(string_view program, const Word& path, bool append, std::uint32_t carrier, std::uint32_t via,
@@ -139,64 +104,18 @@ class ShellReader {
   string_view resolve(string_view cwd, const Word& word) noexcept;
   void remember_file(string_view cwd, string_view path, const Stream& content, bool append) noexcept;
 
-  // shell/language/words.hpp
-  void read_word() noexcept;
-  void collect(Pieces& pieces, Until until, bool quoted) noexcept;
-  void add_literal(Pieces& pieces, string_view text, std::uint16_t flags, bool quoted) noexcept;
-  void add_piece(Pieces& pieces, const Piece& piece) noexcept;
-  void add_text(Pieces& pieces, string_view text, std::uint16_t flags, bool quoted) noexcept;
-  void add_unknown(Pieces& pieces, std::uint16_t flags, bool quoted) noexcept;
-  void add_stream(Pieces& pieces, const Stream& stream, bool quoted) noexcept;
-  void read_tilde(Pieces& pieces) noexcept;
-  bool read_braces(Pieces& pieces) noexcept;
-  bool read_sequence(Pieces& pieces, string_view text) noexcept;
-  int brace_shape(const char* from, const char** close) noexcept;
-  bool read_extended_glob(Pieces& pieces) noexcept;
-
-  // shell/language/fields.hpp
-  template <typename Sink>
-  void enumerate(const Pieces& pieces, bool split, Sink&& sink) noexcept;
-  void push_words(const Pieces& pieces, Span span) noexcept;
-  Value one_text(const Pieces& pieces) noexcept;
-
-  // shell/language/parameters.hpp, shell/language/edits.hpp
-  void read_dollar(Pieces& pieces, bool quoted) noexcept;
-  void read_prompt(const Value& value, Span span) noexcept;
-  void read_parameter(Pieces& pieces, bool quoted) noexcept;
-  void add_parameter(Pieces& pieces, string_view name, bool quoted, bool may_be_empty) noexcept;
-  string_view referred(string_view name) noexcept;
-  bool known_parameter(string_view name, Value* value) noexcept;
-  void add_variable(Pieces& pieces, const Variable& variable, bool quoted) noexcept;
-  void add_choice(Pieces& pieces, const Value* values, std::uint32_t count, bool quoted) noexcept;
-  void add_values(Pieces& pieces, const Value* values, std::uint32_t count, bool quoted) noexcept;
-  std::uint32_t all_texts(const Pieces& pieces, Value* out) noexcept;
-  Value edited(Value value, string_view operation, string_view operand, bool known_operand) noexcept;
-
-  // shell/language/substitutions.hpp
-  void read_arithmetic(Pieces& pieces, const char* close, std::size_t closing, bool quoted) noexcept;
-  const char* arithmetic_end(const char* from) const noexcept;
-  Stream read_substitution() noexcept;
-  Stream load_secretly(const Stream& file) noexcept;
-  void read_back_ticks(Pieces& pieces, bool quoted) noexcept;
-  void read_process_substitution(Pieces& pieces) noexcept;
-
   // shell/small_languages/make_words.hpp
   bool in_recipe() const noexcept;
   const char* make_reference_end(const char* from) const noexcept;
   const char* make_function_end(const char* from) const noexcept;
-  void add_make_reference(Pieces& pieces, const char* end, bool quoted) noexcept;
-  void add_make_function(Pieces& pieces, const char* end, bool quoted) noexcept;
-  void read_make_text(string_view text) noexcept;
-  void read_make_arguments(const char* end, bool program, bool words) noexcept;
-  bool skip_make_prefix() noexcept;
-  bool read_make_program() noexcept;
-  bool read_make_function() noexcept;
+  void give_make_reference(string_view name, string_view before, bool quoted, bool program, bool ends, eval::Value* value) noexcept;
+  void read_make_arguments(const char* start, const char* end, bool program, bool words) noexcept;
   bool is_make_program(const Invocation& in) noexcept;
 
   // shell/language/foreign.hpp
-  bool read_template(Pieces& pieces) noexcept;
-  bool read_pipeline_expression(Pieces& pieces, bool quoted) noexcept;
-  bool leave_to_powershell(Pieces& pieces) noexcept;
+  const char* template_end(const char* from, string_view* text) const noexcept;
+  const char* pipeline_expression_end(const char* from) const noexcept;
+  void give_pipeline_expression(string_view written, string_view before, eval::Value* value) noexcept;
 
   // shell/language/names.hpp
   string_view program_name(const Word& word) noexcept;
@@ -215,15 +134,13 @@ class ShellReader {
   bool is_given_command(const Invocation& in, std::uint32_t at) noexcept;
   bool is_written_for_others(const Invocation& in) noexcept;
   void run(Invocation& in) noexcept;
-  void read_indexes(Invocation& in) noexcept;
   void show_secret(const Invocation& in) noexcept;
   bool run_from_path(Invocation& in) noexcept;
   void read_shell_file(Invocation& in) noexcept;
   bool is_folder_target(const Invocation& in, const Word& target) const noexcept;
   void note_deletion(const Invocation& in) noexcept;
   void note_target(const Invocation& in) noexcept;
-  void emit_collisions(const char* from) noexcept;
-  void end_list(const Invocation& in, string_view program) noexcept;
+  void emit_collisions(string_view loop) noexcept;
   void run_inner(Invocation& outer, std::uint32_t offset, std::uint32_t via) noexcept;
   void run_copied(Invocation& outer, std::uint32_t first, std::uint32_t count, std::uint32_t via,
                   const Stream* input) noexcept;
@@ -245,17 +162,11 @@ class ShellReader {
   Invocation for_carried_code(Span span = {}, std::uint32_t via = 0) const noexcept;
   void read_texts_before(Invocation& in, const Nested& options) noexcept;
   void read_texts_in(Invocation& in, string_view text, Span span, const Nested& options) noexcept;
-  bool call_function(Invocation& in) noexcept;
-  bool call_alias(Invocation& in) noexcept;
 
   // shell/programs/builtins.hpp
   void run_builtin(Invocation& in, const Program& program) noexcept;
-  void change_directory(const Invocation& in, bool push) noexcept;
   void declare(const Invocation& in) noexcept;
-  void run_set(const Invocation& in) noexcept;
   void run_read(Invocation& in) noexcept;
-  void run_eval(Invocation& in) noexcept;
-  void run_trap(bool last = true) noexcept;
   void run_source(Invocation& in) noexcept;
   void run_shell(Invocation& in) noexcept;
 
@@ -386,22 +297,18 @@ class ShellReader {
 
   // The text of a span, as it is written; empty where it is not of this text.
   string_view source_of(Span span) const noexcept {
-    if (!code_.verbatim || span.start < code_.origin.start || span.end < span.start) return {};
+    if (!verbatim_ || !code_.verbatim || span.start < code_.origin.start || span.end < span.start) return {};
     const std::size_t from = span.start - code_.origin.start;
     if (from + (span.end - span.start) > code_.text.size()) return {};
     return code_.text.substr(from, span.end - span.start);
   }
-  Span span_of(const char* from, const char* to) const noexcept {
-    return code_.at(static_cast<std::size_t>(from - code_.text.data()), static_cast<std::size_t>(to - code_.text.data()));
-  }
-  bool within(string_view text) const noexcept {
-    const auto at = reinterpret_cast<std::uintptr_t>(text.data());
-    const auto begin = reinterpret_cast<std::uintptr_t>(code_.text.data());
-    return at >= begin && at + text.size() <= begin + code_.text.size();
-  }
+  // Text that is part of another: where it stands there, if it does byte by byte.
   Code code_for(string_view text, Span span) const noexcept {
-    if (code_.verbatim && within(text)) return {text, span_of(text.data(), text.data() + text.size()), true};
-    return {text, span, false};
+    const string_view around = source_of(span);
+    const std::size_t at = text.empty() ? string_view::npos : around.find(text);
+    if (at == string_view::npos) return {text, span, false};
+    const auto from = static_cast<std::uint32_t>(span.start + at);
+    return {text, {from, static_cast<std::uint32_t>(from + text.size())}, true};
   }
   void uncertain(Unresolved reason, Span span, std::uint32_t command = kNone) noexcept {
     if (reason == Unresolved::limit) {
@@ -409,12 +316,6 @@ class ShellReader {
       limit_reported_ = true;
     }
     tree_.add_uncertainty(reason, span, command);
-  }
-  // Ends the reading of this text where a limit is reached.
-  void give_up(Unresolved reason, Span span) noexcept {
-    if (!stopped_) uncertain(reason, span, frame_.carrier);
-    stopped_ = true;
-    pos_ = end_;
   }
   std::uint32_t add_node(NodeKind kind, Span span, std::uint32_t parent, bool is_code = true) noexcept {
     Node node;
@@ -429,32 +330,18 @@ class ShellReader {
   Tree& tree_;
   Session& session_;
   Code code_;
-  Frame frame_;
-  const char* pos_;
-  const char* end_;
-  std::uint32_t level_;  // the session's when this text began
-  const char* line_end_ = nullptr;  // the newline after which here-documents are that were read already
-  const char* resume_ = nullptr;    // where the text continues after them
+  Frame frame_;               // of the command that is read
+  std::uint32_t base_via_ = 0;  // how the text came to be run
+  bool verbatim_ = true;      // the command stands in the text as it was given
   const char* looked_in_ = nullptr;  // the text of which the next is known
   bool descriptors_used_ = false;
+  std::size_t descriptors_until_ = string_view::npos;  // not looked for
   enum class Recipe : std::uint8_t { unasked, no, yes };
   mutable Recipe recipe_ = Recipe::unasked;  // whether the text is of a makefile, once that was asked
-  bool skipped_ = false;                     // a function of make is in the place of the command that is read
-  const char* last_descriptor_ = nullptr;  // where the text last writes to an open file by its number, once that was asked
-  Stream input_;
-  std::uint32_t pipe_from_ = kNone;
-  Stream output_;              // of the command that was read last
-  std::uint32_t head_ = kNone;  // its outermost command
-  std::uint32_t tail_ = kNone;  // its innermost command
-  Capture* capture_ = nullptr;
-  std::uint32_t tail_first_ = 0, tail_count_ = 0;
-  bool fed_ = false;  // some command of >( ... ) is not tied to what writes to it yet
-  std::size_t brace_bytes_ = 0;
-  bool condition_ = false;  // between if, while, until and what depends on it
-  bool merge_ = false;  // after break, continue, return: an assignment adds a possibility
-  Status status_ = Status::unknown;  // of the command that was read last
-  Ends ends_ = Ends::no;             // what follows in this list does not run
-  bool fork_ = false;                // the last command was a `cd` alone: where it failed, the shell is in `failed_`
+  bool defines_ = false;                     // the text defines functions or aliases
+  const char* begin_ = nullptr;
+  const char* end_ = nullptr;                // of the text that a foreign part is looked for in
+  std::uint32_t fed_from_ = kNone;  // the first command of >( ... ) that is not tied to what writes to it yet
   // In a loop: what was written to a name that is the same for each item, as far as it was seen.
   struct Target {
     Word word;
@@ -466,20 +353,12 @@ class ShellReader {
   std::uint32_t target_count_ = 0, loops_ = 0;
   bool redirected_ = false;          // what the command prints goes to a file
   string_view removed_;              // by the command before
-  bool certain_ = false;             // it cannot fail, as far as is known
-  Folders failed_, moved_;
-  Folders left_;                     // where it is after break, continue and return
-  bool has_left_ = false;
   bool stopped_ = false;
-  bool for_powershell_ = false;  // a word of this command starts PowerShell
   bool limit_reported_ = false;
-  // A trap of this text's own level: it runs when all else has run, with the values of then.
-  Raw<Invocation, 1> trap_;
-  Word trap_code_;
-  bool has_trap_ = false;
-  bool traps_each_ = false;  // it is run at commands, not at the end alone
-  std::uint32_t trap_runs_ = 0;
-  bool had_trap_ = false;  // one was set when the text ended
+  // Calls that were taken, by what they say: a command that is met again in the same way is not said again.
+  static constexpr std::uint32_t kSeen = 128;
+  std::uint64_t seen_[kSeen] = {};
+  Raw<eval::Answer, kSeen> answers_;
 };
 
 }  // namespace tipstaff::gate::shell

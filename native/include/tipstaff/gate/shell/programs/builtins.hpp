@@ -19,130 +19,13 @@ inline bool ShellReader::is_certain(string_view folder) const noexcept {
   return place.read_file != nullptr && !folder.empty() && place.read_file(place.self, folder, &byte, 0) == -2;
 }
 
-// cd and pushd. Where it may fail, the shell may stay where it is.
-inline void ShellReader::change_directory(const Invocation& in, bool push) noexcept {
-  std::uint32_t i = 1;
-  while (i < in.count && (text_of(in, i) == "-P" || text_of(in, i) == "-L" || text_of(in, i) == "-e" ||
-                          text_of(in, i) == "--" || text_of(in, i) == "-n")) {
-    ++i;
-  }
-  const Folders before = session_.folders();
-  Folders to;
-  bool certain = true;
-  if (push && i < in.count) session_.push_folder(before.cwd);
-  const auto move_from = [&](string_view from, bool first) noexcept {
-    const auto reach = [&](string_view folder) noexcept {
-      if (first) to.cwd = folder, first = false;
-      else to.add(folder);
-      certain = certain && is_certain(folder);
-    };
-    if (i >= in.count) {
-      Value home;
-      const bool known = known_parameter("HOME", &home);
-      return reach(push ? before.old_cwd : known ? resolve(from, home.text) : string_view());
-    }
-    if (text_of(in, i) == "-") return reach(before.old_cwd);
-    if (text_of(in, i).empty()) return reach(from);
-    // A loop's variable may be several places.
-    for (std::uint32_t k = i; k < in.count; ++k) reach(resolve(from, argument(in, k)));
-  };
-  move_from(before.cwd, true);
-  for (std::uint32_t k = 0; k < before.count; ++k) move_from(before.others[k], false);
-  if (i < in.count && session_.find("CDPATH") != nullptr && !starts_with(text_of(in, i), "/") && !starts_with(text_of(in, i), ".")) to.cwd = {};
-  to.old_cwd = before.count == 0 ? before.cwd : string_view();
-  session_.folders() = to;
-  fork_ = true;
-  certain_ = certain && in.count <= i + 1;
-  failed_ = before;
-}
-
-// export, declare, local, readonly: arguments that are assignments.
+// export, declare, local, readonly: what a name holds by now may be options of a program.
 inline void ShellReader::declare(const Invocation& in) noexcept {
-  const bool error = text_of(in, 0) == "local" && session_.calls == 0;
-  bool refers = false, locked = false, exported = text_of(in, 0) == "export", kept = false, local = text_of(in, 0) == "local";
-  local = local || (session_.calls != 0 && one_of(text_of(in, 0), "declare typeset"));
   if (text_of(in, 0) == "export" || (in.count > 1 && text_of(in, 1) == "-x")) session_.exports = true, session_.unexported = {};
   for (std::uint32_t i = 1; i < in.count; ++i) {
-    const Word& word = argument(in, i);
-    const std::size_t equals = word.text.find('=');
-    if (word.text.size() > 1 && word.text[0] == '-' && equals == string_view::npos) {
-      refers = refers || (holds(word.text, 'n') && one_of(text_of(in, 0), "declare typeset local"));
-      exported = exported || holds(word.text, 'x');
-      locked = locked || holds(word.text, 'r');
-      kept = kept || (text_of(in, 0) == "export" && holds(word.text, 'n'));
-      local = local && !holds(word.text, 'g');
-      if (holds(word.text, 'f') && text_of(in, 0) == "export")
-        for (std::uint32_t k = 0; k < session_.functions.size(); ++k) session_.functions[k].exported = true;
-    }
-    const string_view named = word.text.substr(0, equals);
-    const Exported as = kept ? Exported::no : (in.via & via::kConditional) != 0 ? Exported::perhaps : Exported::yes;
-    if (local && session_.calls != 0 && is_name(named)) {
-      session_.make_local(tree_.copy(named), session_.calls, (in.via & via::kConditional) != 0,
-                          [&](string_view prefix, string_view name) noexcept { return tree_.join(tree_.copy(prefix), name); });
-      if (equals == string_view::npos) {  // it has no value of its own, or the one of before
-        const Value nothing{};
-        session_.set(tree_.copy(named), &nothing, 1, false, true);
-      }
-    }
-    if ((exported || kept) && equals == string_view::npos && is_name(word.text) && session_.find(word.text) != nullptr) {
-      session_.mark_exported(word.text, as);
-    }
-    if (equals == string_view::npos && is_name(word.text)) {  // export NODE_OPTIONS: what the file that it names holds by now
-      if (const Variable* const given = session_.find(word.text); given != nullptr && given->count != 0) read_option_variable(word.text, session_.values(*given)[0], word.span);
-    }
-    if (equals == string_view::npos || word.text[0] == '-') continue;
-    string_view name = word.text.substr(0, equals);
-    const bool more = ends_with(name, "+");
-    if (more) name.remove_suffix(1);
-    if (!is_name(name)) continue;
-    Value value{word.text.substr(equals + 1), static_cast<std::uint16_t>(word.flags & ~word_flag::kQuoted)};
-    if (!holds(value.text, kUnknownPart)) {
-      value.flags &= static_cast<std::uint16_t>(
-          ~(word_flag::kUnknown | word_flag::kEnvironment | word_flag::kMayBeEmpty | word_flag::kGlob));
-    }
-    if (value.text == "~" || starts_with(value.text, "~/")) {
-      Value home;
-      if (!word.has(word_flag::kQuoted) && known_parameter("HOME", &home)) {
-        value.text = tree_.join(tree_.copy(home.text), value.text.substr(1));
-      }
-    }
-    const Variable* old = session_.find(name);
-    if (more && old != nullptr && old->count != 0) {
-      value.text = tree_.join(tree_.copy(session_.values(*old)[0].text), value.text);
-    }
-    if (refers && !more && is_name(value.text)) {
-      value.flags = kReference;
-    } else {
-      name = referred(name);
-    }
-    session_.set(name, &value, 1, false, merge_ || (error && !refers));
-    if (exported) session_.mark_exported(name, as);
-    if (text_of(in, 0) == "readonly" || locked) session_.lock(name);
-    if (name == "IFS") session_.separators = value.text;
-    else read_code_variable(name, value, word.span);
-  }
-}
-
-inline void ShellReader::run_set(const Invocation& in) noexcept {
-  session_.exports = session_.exports || (in.count > 1 && (text_of(in, 1) == "-a" || text_of(in, 1) == "-o"));
-  if (in.count > 1 && text_of(in, 1).size() > 1 && holds("-+", text_of(in, 1)[0])) {
-    const bool on = text_of(in, 1)[0] == '-';
-    const string_view named = text_of(in, 1)[1] == 'o' && in.count > 2 ? text_of(in, 2) : string_view();
-    if (named == "allexport" || (named.empty() && holds(text_of(in, 1), 'a'))) session_.all_exported = on;
-    if (named == "errexit" || (holds(text_of(in, 1), 'e'))) session_.ends_on_failure = on && (in.via & via::kConditional) == 0;
-  }
-  for (std::uint32_t i = 1; i < in.count; ++i) {
-    const string_view text = text_of(in, i);
-    if (text == "--" || text == "-") {
-      session_.positional = Positional{in.first + i + 1, in.count - i - 1, true, session_.positional.zero};
-      return;
-    }
-    if (text == "-o" || text == "+o") {
-      ++i;
-    } else if (text.empty() || (text[0] != '-' && text[0] != '+')) {
-      session_.positional = Positional{in.first + i, in.count - i, true, session_.positional.zero};
-      return;
-    }
+    const Word word = argument(in, i);
+    if (!is_name(word.text)) continue;
+    if (const Variable* const given = session_.find(word.text); given != nullptr && given->count != 0) read_option_variable(word.text, session_.values(*given)[0], word.span);
   }
 }
 
@@ -210,37 +93,17 @@ inline void ShellReader::run_read(Invocation& in) noexcept {
 
 inline void ShellReader::run_builtin(Invocation& in, const Program& program) noexcept {
   const string_view name = program.name;
-  if (name == "cd" || name == "chdir") return change_directory(in, false);
-  if (name == "pushd") return change_directory(in, true);
-  if (name == "popd") {
-    const string_view folder = session_.pop_folder();
-    session_.folders().add(folder);
-    if (session_.count == 0) session_.cwd = folder;
+  if (name == "export" || name == "declare" || name == "typeset" || name == "local" || name == "readonly") return declare(in);
+  if (name == "set") {
+    session_.exports = session_.exports || (in.count > 1 && (text_of(in, 1) == "-a" || text_of(in, 1) == "-o"));
     return;
   }
-  if (name == "export" || name == "declare" || name == "typeset" || name == "local" || name == "readonly") {
-    return declare(in);
+  if (name == "read") {
+    in.reads_names = true;
+    return run_read(in);
   }
-  if (name == "unset") {
-    for (std::uint32_t i = 1; i < in.count; ++i) {
-      const Value nothing{};
-      if (is_name(text_of(in, i))) {
-        session_.set(text_of(in, i), &nothing, 1, false, false);
-      }
-    }
-    return;
-  }
-  if (name == "set") return run_set(in);
-  if (name == "shift") {
-    Positional& words = session_.positional;
-    int by = in.count > 1 ? to_number(text_of(in, 1)) : 1;
-    if (by < 0 || static_cast<std::uint32_t>(by) > words.count) by = static_cast<int>(words.count);
-    words.first += static_cast<std::uint32_t>(by);
-    words.count -= static_cast<std::uint32_t>(by);
-    return;
-  }
-  if (name == "read") return run_read(in);
   if (name == "mapfile" || name == "readarray") {
+    in.reads_names = true;
     Word code;
     if (find_option(in, 'C', "", &code) != kNone) code_word(in, code, Nested{}, Dialect::shell);
     const string_view last = in.count > 1 && is_name(text_of(in, in.count - 1)) ? text_of(in, in.count - 1) : string_view("MAPFILE");
@@ -262,39 +125,11 @@ inline void ShellReader::run_builtin(Invocation& in, const Program& program) noe
     session_.set(last, found.data(), count, true, false);
     return;
   }
-  if (name == "alias") {
-    for (std::uint32_t i = 1; i < in.count; ++i) {
-      const Word& word = argument(in, i);
-      const std::size_t equals = word.text.find('=');
-      if (equals == string_view::npos || equals == 0) continue;
-      if (session_.aliases.add(Alias{word.text.substr(0, equals), word.text.substr(equals + 1), word.span}) == nullptr) {
-        uncertain(Unresolved::limit, word.span, in.command);
-      }
-    }
-    return;
-  }
   if (name == "hash") {
     // hash -p /bin/rm ls: from then on ls is rm.
-    if (in.count > 3 && text_of(in, 1) == "-p") session_.aliases.add(Alias{text_of(in, 3), text_of(in, 2), argument(in, 2).span});
-    return;
-  }
-  if (name == "trap") {
-    const std::uint32_t at = after_options(in, 1, "", "");
-    if (at + 1 >= in.count) return;
-    const string_view text = text_of(in, at);
-    if (text.empty() || text == "-") return;
-    in.output = Stream{};
-    for (std::uint32_t i = at + 1; i < in.count; ++i) traps_each_ = traps_each_ || one_of(text_of(in, i), "ERR DEBUG RETURN");
-    const bool earlier = has_trap_;
-    if (earlier) run_trap();
-    trap_[0] = in;
-    trap_code_ = argument(in, at);
-    has_trap_ = true;
-    if (earlier || session_.level != level_ || (in.via & via::kConditional) != 0) {
-      const bool each = traps_each_;
-      run_trap();
-      has_trap_ = true;
-      traps_each_ = each;
+    if (in.count > 3 && text_of(in, 1) == "-p") {
+      eval::Store& store = run().store();
+      store.put(*session_.now, eval::key_of(eval::Key::alias, store.intern(text_of(in, 3))), store.one(store.intern(text_of(in, 2))));
     }
     return;
   }
@@ -307,40 +142,16 @@ inline void ShellReader::run_builtin(Invocation& in, const Program& program) noe
       const Stream made = output_of_printf(shorter);
       Value value{made.text, made.flags};
       if (made.kind != Stream::known) value = Value{kUnknown, word_flag::kUnknown};
-      session_.set(text_of(in, 2), &value, 1, false, merge_);
+      session_.set(text_of(in, 2), &value, 1, false, false);
+      in.reads_names = true;
     }
   }
-}
-
-inline void ShellReader::run_trap(bool last) noexcept {
-  has_trap_ = traps_each_ = false;
-  Nested options;
-  options.via = via::kScheduled | via::kEvaluated;
-  options.subshell = last;
-  trap_[0].cwd = session_.cwd;
-  code_word(trap_[0], trap_code_, options, Dialect::shell);
-}
-
-inline void ShellReader::run_eval(Invocation& in) noexcept {
-  std::uint32_t from = 1;
-  if (from < in.count && text_of(in, from) == "--") ++from;
-  if (from >= in.count) return;
-  Nested options;
-  options.via = via::kEvaluated;
-  options.subshell = false;
-  Word word = argument(in, from);
-  if (from + 1 < in.count) {
-    std::uint16_t flags = 0;
-    word.text = joined(in.first + from, in.count - from, &flags);
-    word.span.end = argument(in, in.count - 1).span.end;
-    word.flags = flags;
-  }
-  code_word(in, word, options, Dialect::shell);
 }
 
 // source FILE [words]
 inline void ShellReader::run_source(Invocation& in) noexcept {
   if (in.count < 2) return;
+  in.reads_names = true;
   const Word word = argument(in, 1);
   Nested options;
   options.subshell = false;

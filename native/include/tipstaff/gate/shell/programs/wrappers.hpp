@@ -15,7 +15,6 @@ inline bool is_assignment(string_view text) noexcept {
 inline void ShellReader::run_prefix(Invocation& in, const Program& program) noexcept {
   const string_view name = program.name;
   if (name == "command" || name == "builtin") {
-    in.no_functions = true;
     if (in.count > 1 && (text_of(in, 1) == "-v" || text_of(in, 1) == "-V")) return;
   }
   if ((name == "gdb" || name == "lldb") && in.count > 1) {

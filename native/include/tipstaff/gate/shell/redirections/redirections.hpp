@@ -1,142 +1,9 @@
-// Redirections and here-strings.
+// Redirections as commands on files.
 #pragma once
 
-#include "tipstaff/gate/shell/language/functions.hpp"
-#include "tipstaff/gate/shell/redirections/here_documents.hpp"
 #include "tipstaff/gate/shell/redirections/written_files.hpp"
 
 namespace tipstaff::gate::shell {
-
-// The one word at pos_, as a redirection takes it.
-inline Word ShellReader::read_one_word() noexcept {
-  skip_blanks();
-  Word word;
-  const std::uint32_t mark = tree_.pending();
-  if (pos_ < end_ && (!ends_word(*pos_) || ((*pos_ == '<' || *pos_ == '>') && pos_ + 1 < end_ && pos_[1] == '('))) {
-    read_word();
-  }
-  if (tree_.pending() > mark) {
-    word = tree_.pending_word(mark);
-  } else {
-    word.span = span_of(pos_, pos_);
-  }
-  tree_.drop_pending(mark);
-  return word;
-}
-
-// Whether `<word` at `from`, of letters alone, is closed by the `>` at `mark`, with further words between them at most.
-inline bool ShellReader::names_placeholder(const Word& from, const char* mark) const noexcept {
-  if (from.text.empty() || !code_.verbatim) return false;
-  const char* const begin = code_.text.data() + (from.span.start - code_.origin.start);
-  if (begin <= code_.text.data() || begin > mark || begin[-1] != '<' || mark == begin) return false;
-  for (const char* p = begin; p < mark; ++p) {
-    if (!is_name_byte(*p) && *p != '-' && *p != ' ' && *p != '/') return false;
-  }
-  return mark[-1] != ' ';
-}
-
-inline void ShellReader::read_redirection(Redirections& out) noexcept {
-  const char* const mark = pos_;
-  const char* p = pos_;
-  int descriptor = -1;
-  while (p < end_ && is_digit(*p)) descriptor = *p++ - '0';
-  bool both = false;
-  if (*p == '&') {
-    both = true;
-    ++p;
-  }
-  const char kind = *p++;
-  const char next = p < end_ ? *p : '\0';
-  Redirection made{Redirection::read, false, Word{}, descriptor};
-  if (kind == '<') {
-    if (next == '<') {
-      ++p;
-      if (p < end_ && *p == '<') {
-        pos_ = p + 1;
-        skip_blanks();
-        const char* const start = pos_;
-        Pieces pieces;
-        const std::uint32_t scratch = session_.scratch.size();
-        if (pos_ < end_ && *pos_ == '~') read_tilde(pieces);
-        collect(pieces, Until::word, false);
-        const Value value = one_text(pieces);
-        session_.scratch.cut(scratch);
-        out.has_input = true;
-        out.input = Stream{};
-        out.input.kind = Stream::known;
-        out.input.text = value.text;
-        out.input.flags = value.flags & kPublicFlags;
-        out.input.decoded = (value.flags & word_flag::kDecoded) != 0;
-        if (value.text == kUnknown) {
-          out.input.kind = (value.flags & word_flag::kNetwork) != 0 ? Stream::remote : Stream::unknown;
-        }
-        out.input.span = span_of(start, pos_);
-        return;
-      }
-      const bool strip = p < end_ && *p == '-';
-      pos_ = strip ? p + 1 : p;
-      return read_here_document(out, strip);
-    }
-    if (next == '&') {
-      pos_ = p + 1;
-      read_one_word();
-      return;
-    }
-    if (next == '>') {
-      ++p;
-      if (p < end_ && *p == ' ') ++p;
-      const string_view opened(p, static_cast<std::size_t>(end_ - p));
-      // A device that is opened so is written to; an address is both, and judged by what uses it.
-      if (starts_with(opened, "/dev/") && !starts_with(opened, "/dev/tcp/") && !starts_with(opened, "/dev/udp/")) made.kind = Redirection::write;
-    }
-  } else {
-    made.kind = Redirection::write;
-    made.output = both || descriptor == 1 || descriptor < 0;
-    if (next == '>') {
-      made.kind = Redirection::append;
-      ++p;
-    } else if (next == '|') {
-      ++p;
-    } else if (next == '&') {
-      ++p;
-      both = true;
-    }
-  }
-  pos_ = p;
-  // gh pr view <number>, ls <owner>/<name>: a placeholder of a text. No shell takes the line, or finds the file.
-  const bool placeholder = kind == '>' && out.count != 0 && out.items[out.count - 1].kind == Redirection::read &&
-                           names_placeholder(out.items[out.count - 1].target, mark);
-  const bool duplicate = both && p[-1] == '&';
-  made.target = read_one_word();
-  const string_view target = made.target.text;
-  if (duplicate && kind == '>' && source_of(made.target.span).find("COPROC") != string_view::npos) {
-    out.feeds = true;
-    return;
-  }
-  if (duplicate && (target == "-" || to_number(target) >= 0 || (ends_with(target, "-") && target.size() < 4))) return;
-  if ((code_.verbatim && one_of(trim(string_view(p, static_cast<std::size_t>(pos_ - p))), ". ..")) || (placeholder && (target.empty() || target == "/"))) return;  // nobody writes into a folder
-  if (target.empty() && kind == '>' && pos_ < end_ && *pos_ == '<') return;  // > <file>: no shell takes it
-  if (target.empty() && pos_ > p && pos_[-1] == ')') return;  // > $(NAME) of a recipe
-  if (target.empty() && kind == '<' && mark > code_.text.data() && mark[-1] == '$') return;  // $< of a recipe
-  if (target.empty() && made.target.flags == 0) {
-    if (!stopped_) uncertain(Unresolved::syntax, span_of(pos_, pos_), frame_.carrier);
-    return;
-  }
-  if (made.kind == Redirection::read && descriptor <= 0) {
-    out.has_input = true;
-    out.input = Stream{};
-    out.input.kind = Stream::file;
-    out.input.text = made.target.text;
-    out.input.flags = made.target.flags;
-    out.input.span = made.target.span;
-    if (made.target.has(word_flag::kUnknown)) out.input.kind = Stream::unknown;
-  }
-  if (out.count < Redirections::kMost) {
-    out.items[out.count++] = made;
-  } else {
-    uncertain(Unresolved::limit, made.target.span, frame_.carrier);
-  }
-}
 
 // A pseudo command on a file.
 inline void ShellReader::emit_file(string_view program, const Word& path, bool append, std::uint32_t carrier,
@@ -183,6 +50,18 @@ inline bool ShellReader::uses_descriptors() noexcept {
     descriptors_used_ = at != 0 && (text[at - 1] == '>' || text[at - 1] == '<') && !holds("12-/", after);
   }
   return descriptors_used_;
+}
+
+// One behind the last place where the text may write to an open file by its number: looked for once.
+inline std::size_t ShellReader::descriptors_until() noexcept {
+  if (descriptors_until_ != string_view::npos) return descriptors_until_;
+  const string_view text = code_.text;
+  std::size_t at = text.rfind(">&");
+  while (at != string_view::npos && (at + 2 == text.size() || text[at + 2] == '-')) at = at == 0 ? string_view::npos : text.rfind(">&", at - 1);
+  std::size_t until = 0;
+  for (const std::size_t found : {at, text.rfind("/fd/"), text.rfind("flock")})
+    if (found != string_view::npos && found >= until) until = found + 1;
+  return descriptors_until_ = until;
 }
 
 inline void ShellReader::emit_redirections(const Redirections& redirections, std::uint32_t carrier, std::uint32_t via,

@@ -29,7 +29,7 @@ constexpr std::uint8_t kDouble = 2;
 constexpr std::array<std::uint8_t, 256> make_in_quotes() {
   std::array<std::uint8_t, 256> stops{};
   for (const char c : {'"', '$', '`', '\\'}) stops[static_cast<unsigned char>(c)] = in_quotes::kDouble;
-  for (const char c : {'\0', kUnknownPart}) stops[static_cast<unsigned char>(c)] = in_quotes::kSingle | in_quotes::kDouble;
+  for (const char c : {'\0', '\r', kUnknownPart}) stops[static_cast<unsigned char>(c)] = in_quotes::kSingle | in_quotes::kDouble;
   stops['\''] = in_quotes::kSingle;
   return stops;
 }

@@ -176,16 +176,58 @@ inline bool runs_code(const Call& call) noexcept {
   });
 }
 
+// What a byte of a program's name tells: letters alone are nothing but a name.
+namespace in_name {
+constexpr std::uint8_t kSign = 1;   // a digit, a dot, a dash: some such names are other programs'
+constexpr std::uint8_t kSlash = 2;
+constexpr std::uint8_t kOther = 4;  // not for this reader: capitals, what assignments have, versions of packages
+}  // namespace in_name
+
+constexpr std::array<std::uint8_t, 256> make_names() {
+  std::array<std::uint8_t, 256> names{};
+  for (int c = 0; c < 256; ++c) names[c] = (c >= 'a' && c <= 'z') || c == '_' ? 0 : (c >= 'A' && c <= 'Z') ? in_name::kOther : in_name::kSign;
+  names['/'] = in_name::kSlash | in_name::kSign;
+  for (const char c : {'=', '+', '@'}) names[static_cast<unsigned char>(c)] = in_name::kOther;
+  return names;
+}
+inline constexpr std::array<std::uint8_t, 256> kNames = make_names();
+
+// The base name of a program, as the shell's reader takes it; empty where that needs more than to cut it off.
+constexpr string_view program_name(string_view name) noexcept {
+  std::uint8_t seen = 0;
+  for (const char c : name) seen |= kNames[static_cast<unsigned char>(c)];
+  if (seen == 0) return name;
+  if ((seen & in_name::kOther) != 0) return {};
+  if ((seen & in_name::kSlash) != 0) {
+    if (name.substr(0, 5) == "/etc/") return {};
+    name = name.substr(name.rfind('/') + 1);
+    if (name.empty()) return {};
+  }
+  if (name.size() < 4) return name;
+  if (name.substr(name.size() - 4) == ".exe" || name.substr(0, 4) == "git-") return {};
+  const auto versioned = [&](string_view known) noexcept {
+    return name.size() > known.size() && name.substr(0, known.size()) == known && ascii::is_digit(name[known.size()]);
+  };
+  return (name.size() > 7 && versioned("python")) || versioned("php") || versioned("perl") || versioned("ruby") ? string_view() : name;
+}
+
 // Whether the words of a tool that nobody knows hold no command that it is given.
 inline bool carries_nothing(const Call& call) noexcept {
-  if (call.count > 1) {  // wrapper -v rm -rf x
+  if (call.count > 1) {  // wrapper -v rm -rf x, wrapper /bin/rm -rf x
     std::uint32_t at = 0;
     while (at < call.count && begins(call.words[at].text, "-")) ++at;
-    if (at + 1 < call.count && shell::is_feared(call.words[at].text)) return false;
+    if (at + 1 < call.count && !call.words[at].has(word_flag::kGlob)) {
+      const string_view name = program_name(call.words[at].text);
+      if (name.empty() || shell::foreign_prefix(name) > 0 || shell::is_feared(name)) return false;
+    }
   }
   for (std::uint32_t i = 0; i < call.count; ++i) {
     const Word& word = call.words[i];
-    if (is(word.text, "--") || (word.has(word_flag::kQuoted) && shell::begins_command(word.text))) return false;
+    if (is(word.text, "--")) return false;
+    // --exec=CODE, and what is typed elsewhere.
+    if (word.has(word_flag::kQuoted) && shell::holds(word.text, ' ') &&
+        (shell::holds("-'\"", word.text[0]) || begins(word.text, "string:") || shell::begins_command(word.text)))
+      return false;
     if (i < 2 && shell::one_of(word.text, shell::kCarryingVerbs)) return false;
   }
   return true;
@@ -235,41 +277,6 @@ inline bool prints_unknown(const Call& call, bool reads_pipe) noexcept {
     case Output::cat: return !reads_pipe && call.count == 1 && call.begins_with_operand();
     default: return false;
   }
-}
-
-// What a byte of a program's name tells: letters alone are nothing but a name.
-namespace in_name {
-constexpr std::uint8_t kSign = 1;   // a digit, a dot, a dash: some such names are other programs'
-constexpr std::uint8_t kSlash = 2;
-constexpr std::uint8_t kOther = 4;  // not for this reader: capitals, what assignments have, versions of packages
-}  // namespace in_name
-
-constexpr std::array<std::uint8_t, 256> make_names() {
-  std::array<std::uint8_t, 256> names{};
-  for (int c = 0; c < 256; ++c) names[c] = (c >= 'a' && c <= 'z') || c == '_' ? 0 : (c >= 'A' && c <= 'Z') ? in_name::kOther : in_name::kSign;
-  names['/'] = in_name::kSlash | in_name::kSign;
-  for (const char c : {'=', '+', '@'}) names[static_cast<unsigned char>(c)] = in_name::kOther;
-  return names;
-}
-inline constexpr std::array<std::uint8_t, 256> kNames = make_names();
-
-// The base name of a program, as the shell's reader takes it; empty where that needs more than to cut it off.
-constexpr string_view program_name(string_view name) noexcept {
-  std::uint8_t seen = 0;
-  for (const char c : name) seen |= kNames[static_cast<unsigned char>(c)];
-  if (seen == 0) return name;
-  if ((seen & in_name::kOther) != 0) return {};
-  if ((seen & in_name::kSlash) != 0) {
-    if (name.substr(0, 5) == "/etc/") return {};
-    name = name.substr(name.rfind('/') + 1);
-    if (name.empty()) return {};
-  }
-  if (name.size() < 4) return name;
-  if (name.substr(name.size() - 4) == ".exe" || name.substr(0, 4) == "git-") return {};
-  const auto versioned = [&](string_view known) noexcept {
-    return name.size() > known.size() && name.substr(0, known.size()) == known && ascii::is_digit(name[known.size()]);
-  };
-  return (name.size() > 7 && versioned("python")) || versioned("php") || versioned("perl") || versioned("ruby") ? string_view() : name;
 }
 
 // Names of the shell reader's table need no look at their letters.

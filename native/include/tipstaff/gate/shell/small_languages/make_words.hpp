@@ -62,7 +62,7 @@ inline bool names_own_rule(string_view name) noexcept {
 // program, and puts nothing there. Returns its end; null where it may be a command.
 inline const char* ShellReader::make_reference_end(const char* from) const noexcept {
   constexpr std::ptrdiff_t kLongest = 128;
-  if (end_ - from < 4 || from[0] != '$' || from[1] != '(' || session_.functions.size() != 0 || session_.aliases.size() != 0) return nullptr;
+  if (end_ - from < 4 || from[0] != '$' || from[1] != '(' || defines_names()) return nullptr;
   const char* p = from + 2;
   bool capitals = false, small = false, dots = false;
   int nested = 0;
@@ -122,7 +122,7 @@ inline const char* ShellReader::make_function_end(const char* from) const noexce
   constexpr std::ptrdiff_t kLongest = 1024;
   const string_view name = make_function_name(from, end_);
   const char* p = from + 2 + name.size();
-  if (p >= end_ || *p != ' ' || session_.functions.size() != 0 || session_.aliases.size() != 0) return nullptr;
+  if (p >= end_ || *p != ' ' || defines_names()) return nullptr;
   const bool condition = name == "if";
   const string_view text(p + 1, static_cast<std::size_t>(end_ - p - 1));
   if (condition ? !starts_with(text, "$(")
@@ -140,63 +140,33 @@ inline const char* ShellReader::make_function_end(const char* from) const noexce
   return nullptr;
 }
 
-// Commands that a text holds in parentheses after a dollar sign, or in back-ticks: only what they do matters.
-inline void ShellReader::read_make_text(string_view text) noexcept {
-  const char* const outer = end_;
-  pos_ = text.data();
-  end_ = pos_ + text.size();
-  const std::uint32_t scratch = session_.scratch.size();
-  while (pos_ < end_ && !stopped_) {
-    Pieces ignored;
-    if (*pos_ == '$' && pos_ + 1 < end_ && pos_[1] == '(') read_dollar(ignored, true);
-    else if (*pos_ == '`') read_back_ticks(ignored, true);
-    else ++pos_;
-  }
-  session_.scratch.cut(scratch);
-  end_ = outer;
-}
-
-// The arguments of the function of make up to `end`. Where it is in the place of a program, those that make puts there are commands:
-// $(if $(X),rm a,rm b), $(foreach d,$(DIRS),make -C $(d);), $(call quiet,rm a). `words`: other arguments of a call are its words.
-inline void ShellReader::read_make_arguments(const char* end, bool program, bool words) noexcept {
-  const char* const start = pos_;
-  if (session_.level >= kLevels || reader_.out_of_stack()) return give_up(Unresolved::depth, span_of(start, end));
-  ++session_.level;
+// The arguments of the function of make from `start` to `end`. Where it is in the place of a program, those that make puts there are commands:
+// $(if $(X),rm a,rm b), $(foreach d,$(DIRS),make -C $(d);), $(call quiet,rm a). Of others only what they substitute matters.
+inline void ShellReader::read_make_arguments(const char* start, const char* end, bool program, bool words) noexcept {
   const string_view name = make_function_name(start, end);
   const std::uint32_t first = !program || words ? 1 : name == "foreach" ? 2 : name == "if" ? 1 : one_of(name, "or and") ? 0 : kNone;
   const char* from = start + 2 + name.size() + 1;
   int depth = 0;
   std::uint32_t index = 0;
-  for (const char* p = from; !stopped_; ++p) {
+  for (const char* p = from;; ++p) {
     depth += *p == '(' ? 1 : *p == ')' ? -1 : 0;
     if (depth >= 0 && (*p != ',' || depth != 0)) continue;
     string_view text = trim(string_view(from, static_cast<std::size_t>(p - from)));
     while (text.size() > 1 && holds("@-+", text[0]) && (is_name_start(text[1]) || text[1] == '$')) text.remove_prefix(1);
     if (text.size() > 2 && text.find('"', 1) == text.size() - 1 && text[0] == '"') text = text.substr(1, text.size() - 2);  // $(call run,"rm -rf x")
     const bool joins = text.find_first_of(";|&") != string_view::npos;
-    if (program && first != kNone && index >= first && (joins || begins_command(text) || (!words && starts_with(text, "$(")))) {
+    const bool runs = program && first != kNone && index >= first && (joins || begins_command(text) || (!words && starts_with(text, "$(")));
+    const bool substitutes = text.find("$(") != string_view::npos || holds(text, '`');
+    if (runs || substitutes) {
       Nested options;
       options.via = via::kConditional;
       Invocation in = for_carried_code();
-      nested(in, text, span_of(text.data(), text.data() + text.size()), options);
-    } else if (words && index > 0 && text.find('\'') == string_view::npos) {
-      const char* const outer = end_;
-      pos_ = text.data();
-      end_ = pos_ + text.size();
-      while (pos_ < end_ && !stopped_) {
-        if (is_blank(*pos_) || (class_of(*pos_) & byte_class::kOperator) != 0 || *pos_ == '\n') ++pos_;
-        else read_word();
-      }
-      end_ = outer;
-    } else if (!words || index > 0) {
-      read_make_text(text);
+      nested(in, runs ? tree_.copy(text) : tree_.join(tree_.join(tree_.copy(": \""), text), "\""), in.span, options);
     }
     if (depth < 0) break;
     from = p + 1;
     ++index;
   }
-  --session_.level;
-  if (!stopped_) pos_ = end;
 }
 
 // What variables hold by custom: $(RM), $(MAKE), $(am__rm_rf).
@@ -207,70 +177,37 @@ inline string_view known_make_program(string_view name) noexcept {
   return one_of(name, "RM_RF RMRF RM_R am__rm_rf") ? "rm -rf" : "";
 }
 
-// What a function of make gives: files of a folder of what is built, or nobody knows.
-inline void ShellReader::add_make_function(Pieces& pieces, const char* end, bool quoted) noexcept {
-  const string_view whole(pos_, static_cast<std::size_t>(end - pos_));
-  read_make_arguments(end, false, false);
-  if (stopped_) return;
-  for (const string_view function : {"$(addprefix $(", "$(wildcard $("}) {
-    if (!starts_with(whole, function)) continue;
-    const string_view rest = whole.substr(function.size());
-    if (names_built(rest.substr(0, rest.find(')'))) && rest.find("..") == string_view::npos) return add_literal(pieces, "build/*", word_flag::kGlob, quoted);
-  }
-  add_unknown(pieces, 0, quoted);
-}
-
-// The variable up to `end`: the working directory, what its name says, nothing where it is the whole word, or not known.
-inline void ShellReader::add_make_reference(Pieces& pieces, const char* end, bool quoted) noexcept {
-  string_view name(pos_ + 2, static_cast<std::size_t>(end - pos_ - 3));
+// A variable of make: the working directory, what its name says, nothing where it is the whole word, or not known. In the place of a
+// program it is called by its name.
+inline void ShellReader::give_make_reference(string_view name, string_view before, bool quoted, bool program, bool ends, eval::Value* value) noexcept {
   if (name.size() > 1) name = name.substr(0, name.find(':'));  // $(OBJS:.o=.d)
-  pos_ = end;
-  if (quoted) pieces.quoted = true;
-  if (one_of(name, "CURDIR PWD") && !session_.cwd.empty()) return add_literal(pieces, session_.cwd, 0, quoted);
-  if (const string_view known = known_make_program(name); !known.empty()) return add_text(pieces, known, 0, quoted);
+  eval::Store& store = run().store();
+  const auto give = [&](string_view text, std::uint16_t flags = 0) noexcept {
+    value->text = store.intern(text);
+    value->origin = flags;
+  };
+  value->text = eval::kUnset;
+  if (one_of(name, "CURDIR PWD") && !session_.cwd.empty()) return give(session_.cwd);
+  if (const string_view known = known_make_program(name); !known.empty()) return give(known);
+  if (program && ends && before.empty()) return give(name, word_flag::kPseudo);
   if (one_of(name, "X E EXT") || ends_with(name, "EXE") || ends_with(name, "EXEEXT") || ends_with(name, "SUFFIX")) return;
-  if (one_of(name, "DEPDIR am__dirstamp")) return add_literal(pieces, name == "DEPDIR" ? ".deps" : ".dirstamp", 0, quoted);
-  if (one_of(name, "O OBJEXT OBJ") && pieces.count == 1 && ends_with(pieces.items[0].text, "*.")) return add_literal(pieces, "o", 0, quoted);  // *.$(OBJEXT)
-  if (ends_with(name, "_EXT") && pieces.count == 1 && ends_with(pieces.items[0].text, ".")) return add_literal(pieces, "so", 0, quoted);  // *.$(SHARED_EXT)
-  const bool ends = end == end_ || ends_word(*end);
-  if (one_of(name, "TMPDIR TMP TEMP")) return add_literal(pieces, name == "TMP" && ends && pieces.count == 0 ? "/tmp/made" : "/tmp", 0, quoted);  // a recipe's own
+  if (one_of(name, "DEPDIR am__dirstamp")) return give(name == "DEPDIR" ? ".deps" : ".dirstamp");
+  if (one_of(name, "O OBJEXT OBJ") && ends_with(before, "*.")) return give("o");  // *.$(OBJEXT)
+  if (ends_with(name, "_EXT") && ends_with(before, ".")) return give("so");       // *.$(SHARED_EXT)
+  if (one_of(name, "TMPDIR TMP TEMP")) return give(name == "TMP" && ends && before.empty() ? "/tmp/made" : "/tmp");  // a recipe's own
   // dd of=$(IMG): an image that is made.
-  if (pieces.count == 1 && pieces.items[0].text == "of=" && (ends_with(name, "IMG") || ends_with(name, "IMAGE") || ends_with(name, "ISO")))
-    return add_literal(pieces, "disk.img", 0, quoted);
+  if (before == "of=" && (ends_with(name, "IMG") || ends_with(name, "IMAGE") || ends_with(name, "ISO"))) return give("disk.img");
   // ./$(PROG): what was built here, by whatever name.
-  if (ends && pieces.count == 1 && one_of(pieces.items[0].text, "./ ./build/ build/") && is_name(name)) return add_literal(pieces, name, 0, quoted);
-  if (names_built(name)) return add_literal(pieces, "build", 0, quoted);
-  if (!quoted && pieces.count == 0 && ends && !names_make_folder(name) && name[0] != '_') return;
+  if (ends && one_of(before, "./ ./build/ build/") && is_name(name)) return give(name);
+  if (names_built(name)) return give("build");
+  if (!quoted && before.empty() && ends && !names_make_folder(name) && name[0] != '_') return;
   // Where things are installed; of one project's own folders the last part is its name.
-  const bool first = pieces.count == 0 || ((pieces.flags & word_flag::kInstalled) != 0 && pieces.count == 1);
+  const bool first = before.empty() || before == kUnknown;
   const bool own = ascii::one_of(name, "docdir htmldir pkgdatadir pkglibdir pkgincludedir pkglibexecdir pkgconfdir pkgsysconfdir");
   const bool shared = ascii::one_of(name, "destdir prefix exec_prefix bindir sbindir libdir libexecdir includedir datadir datarootdir mandir man1dir man3dir "
                                           "man5dir man7dir man8dir infodir sysconfdir localstatedir localedir manprefix install_root buildroot appdir icondir");
-  add_unknown(pieces, first && (own || shared) ? word_flag::kInstalled : 0, quoted);
-  if (own) add_literal(pieces, "/package", 0, quoted);
-}
-
-// $(CC) -c x.c: the program of a recipe is called by its variable, in lower case. $(Q)rm x: rm is what a shell would run.
-// Returns whether a word was read.
-inline bool ShellReader::read_make_program() noexcept {
-  const char* const start = pos_;
-  const char* name = pos_;
-  for (const char* end = make_reference_end(pos_); end != nullptr; end = make_reference_end(pos_)) name = pos_, pos_ = end;
-  if (pos_ != end_ && !ends_word(*pos_)) {
-    if (!is_name_start(*pos_)) pos_ = start;  // $(BIN)/tool
-    return false;
-  }
-  Word word;
-  word.text = string_view(name + 2, static_cast<std::size_t>(pos_ - name - 3));
-  word.text = word.text.substr(0, word.text.find(':'));
-  if (!known_make_program(word.text).empty()) {
-    pos_ = name;
-    return false;
-  }
-  word.flags = word_flag::kPseudo;
-  word.span = span_of(start, pos_);
-  tree_.push_pending(word);
-  return true;
+  value->text = own ? store.intern("\x01/package") : eval::kOther;
+  value->origin = first && (own || shared) ? word_flag::kInstalled : 0;
 }
 
 // $(if $(shell command -v podman),podman,docker) run x: the program that is taken where the condition holds.
@@ -293,64 +230,11 @@ inline string_view named_by_condition(const char* from, const char* end) noexcep
   return {};
 }
 
-// $(call quiet,CC) -c x.c: a function of make in the place of a program; $(if $(V),,@)rm x: rm is what a shell would run.
-// $(shell mkdir -p out) alone gives nothing that would run. Returns whether it was read.
-inline bool ShellReader::read_make_function() noexcept {
-  const char* const start = pos_;
-  constexpr string_view kShell = "$(shell ";
-  if (starts_with(string_view(pos_, static_cast<std::size_t>(end_ - pos_)), kShell) && session_.functions.size() == 0 && session_.aliases.size() == 0) {
-    pos_ += kShell.size();
-    const Stream stream = read_substitution();
-    if (stopped_) return true;
-    const bool given = stream.kind != Stream::unknown && stream.kind != Stream::none;
-    const char* next = pos_;
-    while (next < end_ && is_blank(*next)) ++next;
-    if (!given && (next == end_ || *next == '\n' || (class_of(*next) & byte_class::kOperator) != 0)) return skipped_ = true;
-    const std::uint32_t scratch = session_.scratch.size();
-    Pieces pieces;
-    add_stream(pieces, stream, false);
-    collect(pieces, Until::word, false);
-    push_words(pieces, span_of(start, pos_));
-    session_.scratch.cut(scratch);
-    return true;
-  }
-  const char* const end = make_function_end(start);
-  if (end == nullptr) return false;
-  const string_view function = make_function_name(start, end);
-  if (function == "if" && end < end_ && is_blank(*end)) {
-    if (const string_view program = named_by_condition(start, end); !program.empty()) {
-      read_make_arguments(end, true, false);
-      if (stopped_) return true;
-      Word word;
-      word.text = program;
-      word.span = span_of(start, end);
-      tree_.push_pending(word);
-      return true;
-    }
-  }
-  const bool called = function == "call" && (end == end_ || ends_word(*end));
-  if (called) {
-    const char* p = start + 2 + function.size() + 1;
-    while (p < end && is_blank(*p)) ++p;
-    const char* const name = p;
-    while (p < end && (is_name_byte(*p) || *p == '-' || *p == '.')) ++p;
-    Word word;
-    word.text = string_view(name, static_cast<std::size_t>(p - name));
-    if (word.text.empty()) word.text = function;
-    word.flags = word_flag::kPseudo;
-    word.span = span_of(start, end);
-    tree_.push_pending(word);
-  }
-  read_make_arguments(end, true, called);
-  if (stopped_) return true;
-  while (pos_ + 1 < end_ && (*pos_ == '-' || *pos_ == '@') && (is_name_start(pos_[1]) || pos_[1] == '$' || pos_[1] == '(')) ++pos_;
-  return skipped_ = true;
-}
-
 // ./$(objdir)config.status, "$(LUA)": a program by variables of make, as any that is named.
 inline bool ShellReader::is_make_program(const Invocation& in) noexcept {
   const string_view text = source_of(argument(in, 0).span);
   bool any = false;
+  end_ = text.data() + text.size();
   for (std::size_t at = 0; at < text.size(); ++at) {
     if (text[at] == '`') return false;
     if (text[at] != '$') continue;
@@ -365,24 +249,6 @@ inline bool ShellReader::is_make_program(const Invocation& in) noexcept {
     at = static_cast<std::size_t>(end - text.data()) - 1;
   }
   return any;
-}
-
-// $(Q)-rm x, $(Q)if ..., $(if $(V),,@)for ...: what makes a recipe silent, before a sign of make's or a word of the grammar.
-inline bool ShellReader::skip_make_prefix() noexcept {
-  const char* const start = pos_;
-  constexpr string_view kWords = "if for while until case";
-  const char* const end = make_reference_end(pos_);
-  if (end == nullptr || end >= end_) return false;
-  pos_ = end;
-  while (pos_ < end_ && (*pos_ == '-' || *pos_ == '@')) ++pos_;
-  if (pos_ < end_ && ((pos_ != end && (is_name_start(*pos_) || *pos_ == '$' || *pos_ == '(')) || *pos_ == '[' || *pos_ == '(' || one_of(peek_plain(), kWords)))
-    return true;
-  if (pos_ == end) {
-    while (pos_ < end_ && is_blank(*pos_)) ++pos_;
-    if (pos_ < end_ && one_of(peek_plain(), kWords)) return true;
-  }
-  pos_ = start;
-  return false;
 }
 
 }  // namespace tipstaff::gate::shell

@@ -1,7 +1,7 @@
-// Assignments: name=value, name+=value, name=(words), and variables whose text some program runs.
+// Variables whose text some program runs, or that say what it works on.
 #pragma once
 
-#include "tipstaff/gate/shell/language/simple.hpp"
+#include "tipstaff/gate/shell/redirections/redirections.hpp"
 #include "tipstaff/gate/tree/known_texts.hpp"
 #include "tipstaff/gate/tree/name_signs.hpp"
 
@@ -29,135 +29,6 @@ inline bool names_other_daemon(string_view name, const Value& value) noexcept {
   if (const std::size_t user = host.find('@'); user != string_view::npos) host.remove_prefix(user + 1);
   host = host.substr(0, host.find_first_of(":/"));
   return !one_of(host, "localhost 127.0.0.1 0.0.0.0 docker dind host.docker.internal");
-}
-
-// name=value at pos_, before a command or alone.
-inline bool ShellReader::read_assignment(std::uint32_t mark) noexcept {
-  if (tree_.pending() != mark || !is_name_start(*pos_)) return false;
-  const char* p = pos_ + 1;
-  while (p < end_ && is_name_byte(*p)) ++p;
-  const string_view written(pos_, static_cast<std::size_t>(p - pos_));
-  const string_view name = referred(written);
-  bool element = false;
-  if (p < end_ && *p == '[') {
-    const char* q = p + 1;
-    constexpr std::ptrdiff_t kFar = 1024;
-    while (q < end_ && *q != ']' && *q != '\n' && q - p < kFar) ++q;
-    if (q + 1 >= end_ || *q != ']' || (q[1] != '=' && q[1] != '+')) return false;
-    p = q + 1;
-    element = true;
-  }
-  const bool more = p < end_ && *p == '+';
-  if (more) ++p;
-  if (p >= end_ || *p != '=') return false;
-  const char* const start = pos_;
-  if (element) read_index(string_view(written.data() + written.size() + 1, static_cast<std::size_t>(p - written.data()) - written.size() - 1));
-  pos_ = p + 1;
-  const std::uint32_t scratch = session_.scratch.size();
-  Raw<Value, Session::kAlternatives> found;
-  std::uint32_t count = 0;
-  bool array = element;
-  if (at_operator('(')) {
-    // An array: its elements are words.
-    array = true;
-    ++pos_;
-    const std::uint32_t words = tree_.pending();
-    for (;;) {
-      skip_lines();
-      if (pos_ >= end_) break;
-      if (*pos_ == ')') {
-        ++pos_;
-        break;
-      }
-      if (*pos_ == '&' || *pos_ == '|' || *pos_ == ';' || *pos_ == '(') {
-        ++pos_;
-        continue;
-      }
-      read_word();
-    }
-    const std::uint32_t elements = tree_.pending() - words;
-    for (std::uint32_t i = 0; i < elements && count < Session::kAlternatives; ++i) {
-      const Word& word = tree_.pending_word(words + i);
-      Value value{word.text, word.flags};
-      const std::size_t key = value.text.find("]=");
-      if (!value.text.empty() && value.text[0] == '[' && key != string_view::npos) {
-        value.text.remove_prefix(key + 2);
-        value.flags &= static_cast<std::uint16_t>(~word_flag::kGlob);
-      }
-      found[count++] = value;
-    }
-    // Of many elements the last are not known: that counts where they are used.
-    if (elements > Session::kAlternatives) found[count - 1] = Value{kUnknown, word_flag::kUnknown};
-    tree_.drop_pending(words);
-  } else {
-    Pieces pieces;
-    if (pos_ < end_ && *pos_ == '~') read_tilde(pieces);
-    if (pos_ + 1 < end_ && *pos_ == '<' && pos_[1] == '(') read_process_substitution(pieces);  // PYTHONSTARTUP=<(echo CODE)
-    collect(pieces, Until::word, false);
-    std::uint16_t quotes = 0;
-    enumerate(pieces, false, [&](string_view text, std::uint16_t flags, bool) noexcept {
-      flags &= static_cast<std::uint16_t>(~(word_flag::kQuoted | word_flag::kGlob | quotes));
-      if (count < Session::kAlternatives) found[count++] = Value{text, flags};
-      else found[count - 1] = Value{kUnknown, word_flag::kUnknown};
-    });
-    if (pieces.count == 0) count = 0;
-    if (count == 0) found[count++] = Value{};
-  }
-  if (more || (element && session_.find(name) != nullptr && session_.find(name)->array)) {
-    const Variable* old = session_.find(name);
-    if (old != nullptr && array) {
-      Raw<Value, Session::kAlternatives> all;
-      std::uint32_t n = 0;
-      for (std::uint32_t i = 0; i < old->count && n < Session::kAlternatives; ++i) {
-        all[n++] = session_.values(*old)[i];
-      }
-      for (std::uint32_t i = 0; i < count && n < Session::kAlternatives; ++i) all[n++] = found[i];
-      if (old->count + count > n) all[n - 1] = Value{kUnknown, word_flag::kUnknown};
-      for (std::uint32_t i = 0; i < n; ++i) found[i] = all[i];
-      count = n;
-    } else if (old != nullptr && old->count != 0) {
-      const Value& before = session_.values(*old)[0];
-      found[0] = Value{tree_.join(before.text, found[0].text),
-                       static_cast<std::uint16_t>(before.flags | found[0].flags)};
-      count = 1;
-    }
-  }
-  session_.set(name, found.data(), count, array, merge_);
-  if (name == "IFS") {
-    session_.separators = (found[0].flags & word_flag::kUnknown) != 0 ? string_view() : found[0].text;
-  } else if (!array && (name.size() > 1 || found[0].text.find("[$(") != string_view::npos)) {
-    read_code_variable(name, found[0], span_of(start, pos_));
-  }
-  if (session_.exhausted) {
-    session_.exhausted = false;
-    uncertain(Unresolved::limit, span_of(start, pos_), frame_.carrier);
-  }
-  session_.scratch.cut(scratch);
-  return true;
-}
-
-// declare -a name=(...): whether an array's assignment is at pos_, as the argument of such a command.
-inline bool ShellReader::declares(std::uint32_t mark) noexcept {
-  if (tree_.pending() == mark || !is_name_start(*pos_)) return false;
-  const char* p = pos_ + 1;
-  while (p < end_ && is_name_byte(*p)) ++p;
-  if (p + 1 >= end_ || *p != '=' || p[1] != '(') return false;
-  return one_of(tree_.pending_word(mark).text, "declare typeset local export readonly");
-}
-
-// What an index or the like substitutes.
-inline void ShellReader::read_index(string_view text) noexcept {
-  if (text.find_first_of("$`") == string_view::npos || stopped_) return;
-  const char* const at = pos_;
-  const char* const end = end_;
-  pos_ = text.data();
-  end_ = text.data() + text.size();
-  Pieces ignored;
-  const std::uint32_t scratch = session_.scratch.size();
-  collect(ignored, Until::end, true);
-  session_.scratch.cut(scratch);
-  end_ = end;
-  pos_ = stopped_ ? end : at;
 }
 
 // ALLOW_PROD_MIGRATIONS, FORCE_PRODUCTION_SEED: what scripts ask for before they touch production.
