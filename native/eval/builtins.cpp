@@ -9,6 +9,10 @@ Flow Evaluator::builtin(const syntax::BuiltinRow& row, const Command& command, c
   const auto rest = [&](uint32_t from) { return Command{from, end - from, command.targets, command.target_count, command.span, command.names, command.name_count}; };
   const uint32_t carrier = carrier_;
   if (judges()) {
+    // One that sets a name evaluates the subscript of an element, whatever is known of what it prints.
+    const bool sets = row.which == Builtin::read || row.which == Builtin::mapfile || (row.which == Builtin::printf && end - first > 1 && word_text(first) == "-v");
+    for (uint32_t i = first; sets && i < end; ++i)
+      if (!word_text(i).empty() && syntax::is_name_start(word_text(i)[0]) && word_text(i).find('[') != string_view::npos) arithmetic_text(word_text(i), state, 0);
     const bool prints = row.which == Builtin::echo || row.which == Builtin::printf || row.which == Builtin::pwd;
     if (answer.done || prints) {
       append_output(state, answer.output.count != 0 ? answer.output : store_.one(kEmpty));
