@@ -12,6 +12,7 @@ import importlib.util
 import json
 import os
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -90,7 +91,7 @@ def tools(world: World, asynchronous: bool = False) -> list[Callable[..., Any]]:
     return [Bash, Lookup, Wait]
 
 
-class Driver:
+class Driver(ABC):
     module = ""
     has_runs = True
     sdk_asks = True
@@ -101,8 +102,9 @@ class Driver:
         top = self.module.partition(".")[0]
         return "" if importlib.util.find_spec(top) else f"{self.module} is not installed; `make adapters` has it"
 
+    @abstractmethod
     async def drive(self, world: World) -> Outcome:
-        raise NotImplementedError
+        """Let the SDK's agent take the turns of a world."""
 
 
 class LangChain(Driver):

@@ -233,6 +233,13 @@ def test_init_says_what_it_does_and_shows_that_it_works(bench: Bench) -> None:
     assert sorted(path.name for path in bench.repository.iterdir()) == [".git", "CLAUDE.md"]
 
 
+def test_init_shows_rules_that_always_hold_where_there_are_no_others(bench: Bench) -> None:
+    (bench.repository / "AGENTS.md").write_text("# Rules\n\n- Never push to main without review.\n")
+    done = tipstaff(bench, "init", "--host", "claude", "--yes")
+    assert "Rules that are always loaded:" in done.stdout, done.stdout + done.stderr
+    assert "Never push to main without review." in done.stdout
+
+
 def test_doctor_reports_settings_that_it_cannot_read(bench: Bench) -> None:
     (bench.repository / ".claude").mkdir()
     (bench.repository / ".claude" / "settings.json").write_text('{"hooks": {')

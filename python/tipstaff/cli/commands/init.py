@@ -132,7 +132,7 @@ def _example(repository: Path, bundle: PolicyBundle) -> tuple[str, RetrievalResu
     """Return a task of the repository, and the rules for it: of its latest commits the one that has the closest."""
     from tipstaff.guidance.retrieval.retriever import ShardRetriever
 
-    if not bundle.shards:
+    if not bundle.shards and not bundle.constitution.rules:
         return "", None
     retriever = ShardRetriever(bundle)
     tasks = _commits(repository) or [_FALLBACK_TASK]
@@ -143,9 +143,12 @@ def _example(repository: Path, bundle: PolicyBundle) -> tuple[str, RetrievalResu
 def _example_lines(task: str, rules: RetrievalResult | None, paint: Painter) -> list[str]:
     if rules is None:
         return ["", "There are no rules yet: write what agents must know here in CLAUDE.md or AGENTS.md."]
+    shown = [hit.shard.rule for hit in rules.shards[:_SHOWN_RULES]]
     lines = ["", f'Rules that would be loaded for "{paint(plain(task), bold=True)}":']
-    for hit in rules.shards[:_SHOWN_RULES]:
-        rule = hit.shard.rule
+    if not shown:
+        shown = list(rules.constitution.rules[:_SHOWN_RULES])
+        lines = ["", "Rules that are always loaded:"]
+    for rule in shown:
         lines.append(
             f"  {paint(rule.id, bold=True)} {plain(rule.text)} {paint(plain(f'({rule.path}:{rule.line})'), dim=True)}"
         )
